@@ -1,0 +1,31 @@
+"""Fixtures that every test may use: the reference data, and the real components' rule.
+
+Real components (Elasticsearch, a browser, Spark's Java) skip with a reason where they are
+missing; with ``REQUIRE_ELASTICSEARCH=1``, ``REQUIRE_BROWSER=1``, ``REQUIRE_SPARK=1`` or
+``REQUIRE_REFERENCE_DATA=1`` (all set by ``.ci/run``) a missing one fails.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def missing(component: str, reason: str) -> None:
+    """Skip, or fail where the component is required."""
+    if os.environ.get(f"REQUIRE_{component}") == "1":
+        pytest.fail(f"REQUIRE_{component}=1, but {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Path:
+    """Folder of the reference data; tests that read it skip elsewhere."""
+    folder = Path(os.environ.get("TOOLKIT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "README.md").is_file():
+        missing("REFERENCE_DATA", f"no reference data at {folder}; set TOOLKIT_REFERENCE_DATA")
+    return folder

@@ -1,0 +1,7 @@
+"""Why queries fail, and whether field weights can help."""
+
+from toolkit.lazy import attach
+
+# Public name -> module of this room that defines it.
+__getattr__, __dir__, __all__ = attach(__name__, {
+})

@@ -1,0 +1,7 @@
+"""Rerank and rewrite: typed statuses, one fair comparison."""
+
+from toolkit.lazy import attach
+
+# Public name -> module of this room that defines it.
+__getattr__, __dir__, __all__ = attach(__name__, {
+})

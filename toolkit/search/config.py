@@ -1,0 +1,119 @@
+"""The retrieval shape: one ``multi_match`` query and its parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class MultiMatch:
+    """An Elasticsearch ``multi_match`` query over weighted fields.
+
+    Parameters
+    ----------
+    fields : mapping of str to float
+        Field -> weight, each finite and >= 0. A weight of 0 still *matches* (with score 0.0);
+        to leave a field out, leave it out of the mapping.
+    type : {"best_fields", "most_fields"}
+        How field scores meet: ``max + tie * rest``; ``most_fields`` has a default tie of 1.
+    tie_breaker : float or None
+        Between 0 and 1; None is the engine's default (0.0 for best_fields, 1.0 for most_fields).
+    operator : {"or", "and"}
+        Must one query token match, or all of them in the same field?
+    fuzziness : {0, "AUTO"}
+        ``AUTO``: 0 edits below 3 characters, 1 up to 5, 2 from 6.
+    prefix_length : int
+        Leading characters that must match exactly under fuzziness.
+    max_expansions : int
+        Fuzzy terms kept per token and field.
+
+    Raises
+    ------
+    ValueError
+        Naming the value that is out of range, and what is expected.
+
+    Notes
+    -----
+    Source: Elasticsearch 9.2 ``multi_match``; the scoring rules are in ``toolkit/search/SCORING.md``.
+    Features whose scores this toolkit does not reproduce (``cross_fields``, phrase types,
+    ``minimum_should_match``, synonyms) are not offered rather than scored differently.
+    """
+
+    fields: Mapping[str, float]
+    type: Literal["best_fields", "most_fields"] = "best_fields"
+    tie_breaker: float | None = None
+    operator: Literal["or", "and"] = "or"
+    fuzziness: Literal[0, "AUTO"] = "AUTO"
+    prefix_length: int = 0
+    max_expansions: int = 50
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise ValueError("MultiMatch: fields is empty; give at least one field, for example {'title': 1}")
+        clean: dict[str, float] = {}
+        for name, weight in self.fields.items():
+            if not isinstance(name, str) or not name:
+                raise ValueError(f"MultiMatch: field name {name!r} is not a non-empty string")
+            if isinstance(weight, bool) or not isinstance(weight, (int, float)) and not hasattr(weight, "__float__"):
+                raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a number >= 0")
+            value = float(weight)
+            if not math.isfinite(value) or value < 0:
+                raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a finite number >= 0")
+            clean[name] = value
+        if self.type not in ("best_fields", "most_fields"):
+            raise ValueError(f"MultiMatch: type {self.type!r} is not supported; use 'best_fields' or 'most_fields'")
+        if self.operator not in ("or", "and"):
+            raise ValueError(f"MultiMatch: operator {self.operator!r}; expected 'or' or 'and'")
+        if self.fuzziness not in (0, "AUTO") or isinstance(self.fuzziness, bool):
+            raise ValueError(f"MultiMatch: fuzziness {self.fuzziness!r}; expected 0 or 'AUTO'")
+        if self.tie_breaker is not None and not 0 <= self.tie_breaker <= 1:
+            raise ValueError(f"MultiMatch: tie_breaker {self.tie_breaker!r}; expected None or a number from 0 to 1")
+        for name in ("prefix_length", "max_expansions"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < (name == "max_expansions"):
+                raise ValueError(f"MultiMatch: {name} {value!r}; expected an integer >= {int(name == 'max_expansions')}")
+        object.__setattr__(self, "fields", MappingProxyType(clean))
+        object.__setattr__(self, "_hash", hash((tuple(clean.items()), self.type, self.tie_breaker, self.operator,
+                                                self.fuzziness, self.prefix_length, self.max_expansions)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self):
+        return (type(self), (dict(self.fields), self.type, self.tie_breaker, self.operator, self.fuzziness,
+                             self.prefix_length, self.max_expansions))
+
+    @property
+    def tie(self) -> float:
+        """The tie breaker in force: the given one, else the type's default."""
+        if self.tie_breaker is not None:
+            return float(self.tie_breaker)
+        return 1.0 if self.type == "most_fields" else 0.0
+
+    def with_fields(self, **weights: float) -> MultiMatch:
+        """The same query with some weights replaced (other fields keep theirs)."""
+        return replace(self, fields={**self.fields, **weights})
+
+    def to_query(self, text: str) -> dict[str, Any]:
+        """The Elasticsearch query clause for one query text, exactly as typed."""
+        body: dict[str, Any] = {
+            "query": text,
+            "type": self.type,
+            "operator": self.operator,
+            "fields": [f"{name}^{weight!r}" for name, weight in self.fields.items()],
+        }
+        if self.tie_breaker is not None:
+            body["tie_breaker"] = self.tie_breaker
+        if self.fuzziness == "AUTO":
+            body |= {"fuzziness": "AUTO", "prefix_length": self.prefix_length, "max_expansions": self.max_expansions}
+        return {"multi_match": body}
+
+    def __str__(self) -> str:
+        weights = ", ".join(f"{name}^{weight:g}" for name, weight in self.fields.items())
+        tie = "" if self.tie_breaker is None else f", tie_breaker {self.tie_breaker:g}"
+        return f"{self.type}({weights}; {self.operator}, fuzziness {self.fuzziness}{tie})"

@@ -1,0 +1,7 @@
+"""Plots (functions of a table), thin widgets, and HTML cards."""
+
+from toolkit.lazy import attach
+
+# Public name -> module of this room that defines it.
+__getattr__, __dir__, __all__ = attach(__name__, {
+})
