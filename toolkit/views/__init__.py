@@ -4,4 +4,10 @@ from toolkit.lazy import attach
 
 # Public name -> module of this room that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "alert": "html",
+    "card": "html",
+    "figure_html": "html",
+    "line": "html",
+    "table_html": "html",
+    "Explorer": "box",
 })

@@ -1,0 +1,13 @@
+"""Pictures: one function per finding, each a function of a result's table.
+
+All are keyword-only after the table, take ``ax=None`` (a new figure) and return the Axes; none shows
+anything. The title states the finding.
+"""
+
+from toolkit.lazy import attach
+
+# Public name -> module of this package that defines it.
+__getattr__, __dir__, __all__ = attach(__name__, {
+    "new_axes": "base",
+    "PALETTE": "base",
+})

@@ -1,0 +1,7 @@
+"""Thin widgets around pure ``render_...`` functions; each is one call in a notebook."""
+
+from toolkit.lazy import attach
+
+# Public name -> module of this package that defines it.
+__getattr__, __dir__, __all__ = attach(__name__, {
+})
