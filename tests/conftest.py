@@ -8,6 +8,8 @@ missing; with ``REQUIRE_ELASTICSEARCH=1``, ``REQUIRE_BROWSER=1``, ``REQUIRE_SPAR
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,17 @@ def reference_data() -> Path:
     if not (folder / "README.md").is_file():
         missing("REFERENCE_DATA", f"no reference data at {folder}; set TOOLKIT_REFERENCE_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_url() -> Iterator[str]:
+    """Address of a real Elasticsearch: ``ELASTICSEARCH_URL``, else a node built with Maven and a JDK."""
+    from tests.elasticsearch_node.build import NodeUnavailable
+    from tests.elasticsearch_node.node import running_url
+
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(running_url())
+        except NodeUnavailable as reason:
+            missing("ELASTICSEARCH", str(reason))
+        yield url
