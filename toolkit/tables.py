@@ -104,6 +104,8 @@ PROMPTS = Schema("prompts", (
     Column("text", "text", "the prompt", required=False),
     Column("in_scope", "boolean", "is retrieval the right tool? null where unlabelled", required=False),
     Column("n_intents", "integer", "number of distinct retrieval intents; null where unlabelled", required=False),
+    Column("goal_met", "boolean", "did a judge or person say the goal was met? null where unlabelled", required=False),
+    Column("sampling_weight", "number", "1 / probability of being labelled; null counts as 1", required=False),
 ))
 RETRIEVALS = Schema("retrievals", (
     Column("retrieval_id", "id", "one retrieval (LARA field)"),
@@ -118,6 +120,7 @@ RETRIEVALS = Schema("retrievals", (
     Column("displayed", "boolean", "was anything of it shown to the user?", required=False),
     Column("displayed_asset_ids", "list", "what was shown after the agent's filter", required=False),
     Column("retry_of", "text", "retrieval_id whose need this one repeats", required=False),
+    Column("sampling_weight", "number", "1 / probability of being judged; null counts as 1", required=False),
 ))
 ACTIONS = Schema("actions", (
     Column("action_id", "id", "one action"),
@@ -130,6 +133,14 @@ ACTIONS = Schema("actions", (
     Column("consumed_asset_id", "text", "the asset that was used (LARA field)", required=False),
     Column("source_retrieval_id", "text", "the retrieval that supplied it (LARA field)", required=False),
     Column("expected_retrieval_id", "text", "the retrieval whose asset should have been used", required=False),
+    Column("placed_id", "text", "the placed copy of an asset; later actions on the copy inherit its source", required=False),
+    Column("position", "number", "ordinal exactly as the client logged it, whatever its base", required=False),
+))
+LINEAGE_JUDGMENTS = Schema("lineage_judgments", (
+    Column("retrieval_id", "text", "the judged retrieval; where absent, query says which", required=False),
+    Column("query", "text", "the judged query text", required=False),
+    Column("asset_id", "id", "the judged asset"),
+    Column("grade", "number", "relevance grade, finite and not negative"),
 ))
 REQUESTS = Schema("requests", (
     Column("request_id", "id", "one search request of an agent"),
