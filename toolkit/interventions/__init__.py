@@ -4,4 +4,11 @@ from toolkit.lazy import attach
 
 # Public name -> module of this room that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "Rerank": "rerank",
+    "Rewrite": "rewrite",
+    "RewriteGuard": "guard",
+    "RerankStatus": "statuses",
+    "RewriteStatus": "statuses",
+    "Outcome": "outcome",
+    "Prompts": "prompts",
 })

@@ -1,0 +1,88 @@
+"""Run files: resumable, replayable, and honest about what they do not hold."""
+
+import pytest
+
+from toolkit.interventions.models import RecordedModel, RecordingModel, Reply, RerankRequest, RewriteRequest
+from toolkit.interventions.models.protocol import ModelTimeout, ModelTransportError
+from toolkit.interventions.models.recorded import read_run_file
+
+REQUEST = RerankRequest("q1", "red shoe", ("a", "b"), ("Shoe", "Red shoe \ud800"))
+
+
+class Counting:
+    """A model that counts its calls and fails where told."""
+
+    model_id, concurrency = "counting", 1
+
+    def __init__(self):
+        self.calls, self.fail = 0, False
+
+    def rerank(self, request):
+        self.calls += 1
+        if self.fail:
+            raise ModelTimeout("no answer within 1 s", attempts=3)
+        return Reply([2, 1], 0.5, 7, 2, 1, "why", "snapshot-1")
+
+    def rewrite(self, request):
+        self.calls += 1
+        return Reply(request.query + "s")
+
+
+def test_replay_gives_the_recorded_reply(tmp_path):
+    path, inner = tmp_path / "runs" / "run.jsonl", Counting()
+    reply = RecordingModel(inner, path).rerank(REQUEST)
+    replay = RecordedModel(path)
+    assert replay.rerank(REQUEST) == reply == Reply([2, 1], 0.5, 7, 2, 1, "why", "snapshot-1")
+    assert inner.calls == 1 and replay.model_id == "recorded:counting"
+
+
+def test_resume_asks_only_what_is_missing_or_failed(tmp_path):
+    path, inner = tmp_path / "run.jsonl", Counting()
+    other = RewriteRequest("q1", "red shoe")
+    recording = RecordingModel(inner, path)
+    inner.fail = True
+    with pytest.raises(ModelTimeout):
+        recording.rerank(REQUEST)
+    recording.rewrite(other)
+    inner.fail = False
+    resumed = RecordingModel(inner, path)
+    resumed.rerank(REQUEST), resumed.rewrite(other)
+    assert inner.calls == 3
+    assert RecordedModel(path).rerank(REQUEST).content == [2, 1]
+
+
+def test_failures_are_replayed_too(tmp_path):
+    inner = Counting()
+    inner.fail = True
+    with pytest.raises(ModelTimeout):
+        RecordingModel(inner, tmp_path / "run.jsonl").rerank(REQUEST)
+    with pytest.raises(ModelTimeout, match="within 1 s") as caught:
+        RecordedModel(tmp_path / "run.jsonl").rerank(REQUEST)
+    assert caught.value.attempts == 3
+
+
+def test_an_unrecorded_question_is_a_failure_that_says_so(tmp_path):
+    RecordingModel(Counting(), tmp_path / "run.jsonl").rerank(REQUEST)
+    with pytest.raises(ModelTransportError, match="not in the recording"):
+        RecordedModel(tmp_path / "run.jsonl").rerank(RerankRequest("q1", "red shoe", ("b", "a"), ("Red shoe", "Shoe")))
+
+
+def test_a_torn_last_line_is_dropped_and_another_bad_line_is_named(tmp_path):
+    path = tmp_path / "run.jsonl"
+    RecordingModel(Counting(), path).rerank(REQUEST)
+    whole = path.read_text()
+    path.write_text(whole + whole[:40])
+    assert len(read_run_file(path)) == 1
+    RecordingModel(Counting(), path).rewrite(RewriteRequest("q1", "x"))
+    assert len(read_run_file(path)) == 2
+    path.write_text("{}\n" + whole)
+    with pytest.raises(ValueError, match="line 1"):
+        RecordedModel(path)
+
+
+def test_another_model_may_not_continue_a_run(tmp_path):
+    RecordingModel(Counting(), tmp_path / "run.jsonl").rerank(REQUEST)
+    other = Counting()
+    other.model_id = "other"
+    with pytest.raises(ValueError, match="counting.*other"):
+        RecordingModel(other, tmp_path / "run.jsonl")
