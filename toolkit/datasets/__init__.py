@@ -4,5 +4,15 @@ from toolkit.lazy import attach
 
 # Public name -> module of this room that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "Dataset": "dataset",
+    "ESCI_GRADES": "dataset",
+    "ReadError": "report",
     "ReadReport": "report",
+    "ReadWarning": "report",
+    "TableRead": "report",
+    "RemoteFile": "download",
+    "download_esci": "download",
+    "load_esci": "esci",
+    "sample_esci": "sampling",
+
 })
