@@ -3,9 +3,10 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
-# The reference data and the size of what is run can be set from outside, for example
-# make notebooks DATA_FOLDER=~/esci
+# Notebooks on one's own data: make notebooks DATA_FOLDER=~/esci
 DATA_FOLDER ?=
+# Jupyter refuses to run as root unless told; containers often have no other user.
+ROOT_OPTION := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab env test notebooks bench data elasticsearch environment constraints clean
 
@@ -13,7 +14,7 @@ help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 lab: .venv/env.stamp  ## Set up what is missing and open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks $(LAB_OPTIONS)
+	$(BIN)/jupyter lab notebooks $(ROOT_OPTION) $(LAB_OPTIONS)
 
 env: .venv/env.stamp  ## Create .venv with everything the notebooks need
 
