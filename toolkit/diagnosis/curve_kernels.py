@@ -1,0 +1,273 @@
+"""Numeric steps behind exact weight curves: merge field lists, find breakpoints, evaluate pieces.
+
+All functions work on one query's lists: for each field, the best documents by unboosted score
+(descending, then product_id ascending). Documents are *local* numbers in product_id order, so
+"smaller number" is the tie-break. ``merge`` is the five-lists theorem made executable:
+with ``best_fields`` and no tie breaker the top k under any weights is found by merging the
+fields' lists, because whatever is above a document in its best field's list is above it overall.
+
+Sums over the top k and maxima over the top k are the two shapes of metric: NDCG, recall and
+precision are sums of ``discount[rank] * gain``; the reciprocal rank is a maximum of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toolkit.search.jit import kernel
+
+#: Relative distance under which float32 rounding may order two scores either way: 64 half-ulps.
+#: A term's score takes four rounded products and a subtraction whose error grows with field
+#: length over average length; 64 half-ulps cover fields up to about 25 times the average.
+MARGIN = 2.0 ** -18
+#: Relative distance under which two float64 products count as the same number.
+EQUAL = 1e-12
+
+NEAR_TIE, BORDER, ZERO_PAGE = 1, 2, 4
+
+
+@kernel
+def merge(doc, score, length, weight, k, seen, out_doc, out_score, out_field):
+    """Best ``k`` documents of weighted lists; returns how many there are.
+
+    Parameters
+    ----------
+    doc, score : int32 and float64 arrays (fields, list depth)
+    length : int32 array (fields,)
+    weight : float64 array (fields,)
+        NaN leaves the field out; 0 keeps its documents, with score 0 (see :func:`append_zero`).
+    k : int
+    seen : uint8 array (documents of the query,)
+        Scratch; cleared here, marks the returned documents.
+    out_doc, out_score, out_field : arrays (>= k,)
+        Filled; the field is the one whose list supplied the document, its best.
+    """
+    fields = doc.shape[0]
+    position = np.zeros(fields, np.int64)
+    seen[:] = 0
+    n = 0
+    while n < k:
+        best, best_score, best_doc = -1, 0.0, 0
+        for f in range(fields):
+            w = weight[f]
+            if not w > 0.0:
+                continue
+            while position[f] < length[f] and seen[doc[f, position[f]]]:
+                position[f] += 1
+            if position[f] == length[f]:
+                continue
+            s, d = w * score[f, position[f]], doc[f, position[f]]
+            if best < 0 or s > best_score * (1 + EQUAL) or (s >= best_score * (1 - EQUAL) and d < best_doc):
+                best, best_score, best_doc = f, s, d
+        if best < 0:
+            break
+        out_doc[n], out_score[n], out_field[n] = best_doc, best_score, best
+        seen[best_doc] = 1
+        n += 1
+    return n
+
+
+@kernel
+def append_zero(doc, length, weight, k, n, seen, out_doc, out_score, out_field):
+    """Fill up with documents that match only in fields of weight 0: score 0, product_id order.
+
+    Returns the new count, and whether a full list may hide a document with a smaller id.
+    """
+    hidden = False
+    for f in range(doc.shape[0]):
+        if weight[f] == 0.0:
+            hidden |= n < k and length[f] == doc.shape[1]
+            for i in range(length[f]):
+                if not seen[doc[f, i]]:
+                    seen[doc[f, i]] = 2
+    for d in range(len(seen)):
+        if n == k:
+            break
+        if seen[d] == 2:
+            out_doc[n], out_score[n], out_field[n] = d, 0.0, -1
+            n += 1
+    return n, hidden
+
+
+@kernel
+def metric_value(docs, n, gain, discount, take_max):
+    """``sum`` (or max) over ranks of ``discount[rank] * gain[document]``, from rank 1."""
+    value = 0.0
+    for rank in range(min(n, len(discount))):
+        part = discount[rank] * gain[docs[rank]]
+        value = max(value, part) if take_max else value + part
+    return value
+
+
+@kernel
+def near_tie(docs, scores, fields, n, k, gain, same_field_equal_is_stable):
+    """Could rounding change the metric? True if two neighbours with different gains are within the margin.
+
+    Equal scores from the same field are a tie at every weight and never count.
+    """
+    for i in range(min(n - 1, k)):
+        if gain[docs[i]] == gain[docs[i + 1]]:
+            continue
+        if scores[i] == scores[i + 1] and fields[i] == fields[i + 1] and same_field_equal_is_stable:
+            continue
+        if scores[i + 1] > 0.0 and scores[i + 1] >= scores[i] * (1 - MARGIN):
+            return True
+    return False
+
+
+@kernel
+def evaluate_query(doc, score, length, gain, weights, discount, take_max, k, values, flags, prints, ranking):
+    """Metric values, flags and ranking fingerprints of one query under many weight vectors.
+
+    Parameters
+    ----------
+    doc, score, length : the query's lists, as in :func:`merge`
+    gain : float64 array (metrics, documents)
+    weights : float64 array (configurations, fields)
+    discount : float64 array (metrics, >= k)
+    take_max : bool array (metrics,)
+    k : int
+        Depth of the ranking.
+    values : float64 array (configurations, metrics), filled
+    flags : uint8 array (configurations,), filled
+        Bits ``NEAR_TIE``, ``BORDER`` (an unlisted document may be within the margin of rank k),
+        ``ZERO_PAGE`` (a list of weight 0 was too short to fill the page).
+    prints : uint64 array (configurations,), filled
+        Fingerprint of the ordered top k.
+    ranking : int32 array (configurations, k), filled
+        Local documents, -1 behind the end.
+    """
+    width = k + 1
+    seen = np.zeros(gain.shape[1], np.uint8)
+    docs, scores, fields = np.empty(width, np.int32), np.empty(width), np.empty(width, np.int32)
+    for c in range(weights.shape[0]):
+        n = merge(doc, score, length, weights[c], width, seen, docs, scores, fields)
+        flag = 0
+        for m in range(gain.shape[0]):
+            if near_tie(docs, scores, fields, n, k, gain[m], True):
+                flag = NEAR_TIE
+        if n >= k and doc.shape[1] <= k:
+            for f in range(doc.shape[0]):
+                if length[f] == doc.shape[1] and weights[c, f] * score[f, length[f] - 1] >= scores[k - 1] * (1 - MARGIN):
+                    flag |= BORDER
+        n, hidden = append_zero(doc, length, weights[c], k, min(n, k), seen, docs, scores, fields)
+        if hidden:
+            flag |= ZERO_PAGE
+        flags[c] = flag
+        mark = np.uint64(1469598103934665603)
+        for i in range(k):
+            ranking[c, i] = docs[i] if i < n else -1
+            if i < n:
+                mark = (mark ^ np.uint64(docs[i] + 1)) * np.uint64(1099511628211)
+        prints[c] = mark
+        for m in range(gain.shape[0]):
+            values[c, m] = metric_value(docs, n, gain[m], discount[m], take_max[m])
+
+
+@kernel
+def breakpoints(score, length, power):
+    """Weights at which a document of one group passes one of another group, sorted, without repeats.
+
+    Group g's documents score ``score[g] * x ** power[g]``; two of them are equal where
+    ``x ** (power[g] - power[h]) = score[h] / score[g]``.
+    """
+    groups = score.shape[0]
+    count = 0
+    for g in range(groups):
+        for h in range(g):
+            count += length[g] * length[h]
+    found = np.empty(count)
+    n = 0
+    for g in range(groups):
+        for h in range(g):
+            for i in range(length[g]):
+                for j in range(length[h]):
+                    found[n] = (score[h, j] / score[g, i]) ** (1.0 / (power[g] - power[h]))
+                    n += 1
+    found.sort()
+    kept = 0
+    for i in range(n):
+        if kept == 0 or found[i] > found[kept - 1] * (1 + EQUAL):
+            found[kept] = found[i]
+            kept += 1
+    return found[:kept]
+
+
+@kernel
+def line_pieces(doc, score, length, power, gain, discount, take_max, k):
+    """One query's metric along a line in weight space: every piece and every breakpoint.
+
+    Parameters
+    ----------
+    doc, score, length : merged group lists (groups, k), scores at x = 1, all > 0
+    power : float64 array (groups,)
+        How the group's scores grow with x: 0 (held still), 1 or -1.
+    gain : float64 array (documents,)
+    discount, take_max, k
+        The metric.
+
+    Returns
+    -------
+    tuple of arrays
+        ``(edges, inside, at)``: breakpoints where the value changes (or differs on the point
+        itself), the values of the len(edges) + 1 open pieces, the value on each edge.
+    """
+    edges = breakpoints(score, length, power)
+    m = len(edges)
+    inside, at = np.empty(m + 1), np.empty(m)
+    groups = doc.shape[0]
+    weight = np.empty(groups)
+    seen = np.zeros(len(gain), np.uint8)
+    docs, scores, fields = np.empty(k, np.int32), np.empty(k), np.empty(k, np.int32)
+    for i in range(2 * m + 1):
+        piece = i // 2
+        if i % 2 == 1:
+            x = edges[piece]
+        elif m == 0:
+            x = 1.0
+        elif piece == 0:
+            x = edges[0] / 2
+        elif piece == m:
+            x = edges[m - 1] * 2
+        else:
+            x = np.sqrt(edges[piece - 1] * edges[piece])
+        for g in range(groups):
+            weight[g] = x ** power[g]
+        n = merge(doc, score, length, weight, k, seen, docs, scores, fields)
+        value = metric_value(docs, n, gain, discount, take_max)
+        if i % 2 == 1:
+            at[piece] = value
+        else:
+            inside[piece] = value
+    kept = 0
+    first = inside[0]
+    for i in range(m):
+        if inside[i + 1] != inside[i] or at[i] != inside[i]:
+            edges[kept], at[kept], inside[kept + 1] = edges[i], at[i], inside[i + 1]
+            kept += 1
+    inside[0] = first
+    return edges[:kept], inside[:kept + 1], at[:kept]
+
+
+@kernel
+def upper_envelope(edges, inside, at):
+    """The largest value float32 rounding can bring out, as a step function: (starts, values).
+
+    Near an edge (within the margin) the two documents may come out in either order; where two
+    edges are that close, orders may mix that no piece shows, so the bound is 1 there.
+    ``values[i]`` holds from ``starts[i]`` on; ``starts[0]`` is 0.
+    """
+    m = len(edges)
+    starts, values = np.empty(2 * m + 1), np.empty(2 * m + 1)
+    starts[0], values[0] = 0.0, inside[0]
+    n, i = 1, 0
+    while i < m:
+        last = i
+        while last + 1 < m and edges[last + 1] * (1 - MARGIN) <= edges[last] * (1 + MARGIN):
+            last += 1
+        bound = max(inside[i], at[i], inside[i + 1]) if last == i else 1.0
+        starts[n], values[n] = edges[i] * (1 - MARGIN), bound
+        starts[n + 1], values[n + 1] = edges[last] * (1 + MARGIN), inside[last + 1]
+        n += 2
+        i = last + 1
+    return starts[:n], values[:n]
