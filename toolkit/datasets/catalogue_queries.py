@@ -1,0 +1,142 @@
+"""Ordinary queries in ESCI's manner, with their graded judgments."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from toolkit.datasets import catalogue_words as words
+from toolkit.datasets.catalogue_draw import Draw
+from toolkit.datasets.catalogue_products import Listing
+from toolkit.datasets.catalogue_types import ProductType
+
+GRADES = {"E": 3.0, "S": 2.0, "C": 1.0, "I": 0.0}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, what was planted in it, and its judgments.
+
+    ``labels`` maps product_id to E, S, C or I; ``details`` says in words how the cause was planted.
+    """
+
+    query: str
+    cause: str
+    labels: dict[str, str]
+    noise: str | None = None
+    details: str | None = None
+    planted_depth: int | None = None
+
+
+@dataclass
+class Shop:
+    """The listings by what they are: the sampling frame of queries and judgments."""
+
+    listings: list[Listing]
+    types: tuple[ProductType, ...]
+    groups: dict[tuple[str, str], list[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.groups = defaultdict(list)
+        for number, listing in enumerate(self.listings):
+            self.groups[listing.kind, listing.group].append(number)
+
+    def of_type(self, name: str) -> list[Listing]:
+        """Plain listings of a product type."""
+        return [self.listings[number] for number in self.groups["plain", name]]
+
+    def strangers(self, draw: Draw, name: str, k: int) -> list[Listing]:
+        """``k`` listings that are something else (judged I)."""
+        drawn = (self.listings[draw.below(len(self.listings))] for _ in range(3 * k))
+        return [listing for listing in drawn if listing.group != name][:k]
+
+
+SHAPES = ("color", "material", "size", "brand", "brand model", "features", "audience", "color material", "color size",
+          "material features", "color audience", "brand color")
+"""Facts that an ordinary query asks for, beside the product type."""
+
+
+def phrase(kind: ProductType, facts: dict[str, str], asked: list[str]) -> str:
+    """The query's words: modifiers first, then the type, then ``with ...`` and ``for ...``."""
+    before = [facts[name].lower() for name in ("brand", "model", "color", "material") if name in asked]
+    unit = words.SIZES[kind.size][2]
+    if "size" in asked:
+        size = facts["size"].lower()
+        before.insert(0, f'{size}"' if unit == '"' else f"size {size}" if unit == "size" and size[0].isdigit() else f"{size} {unit}".strip())
+    after = [f"with {facts['features']}"] if "features" in asked else []
+    after += [f"for {facts['audience']}"] if "audience" in asked else []
+    return " ".join([*before, kind.name, *after])
+
+
+def grade(listing: Listing, kind: ProductType, wanted: dict[str, str]) -> str:
+    """E when every asked fact fits, S for another product of the type, C for its complement, else I."""
+    if listing.kind != "plain":
+        return "I"
+    if listing.group == kind.name:
+        return "E" if all(listing.facts.get(name) == value for name, value in wanted.items()) else "S"
+    return "C" if listing.group == kind.complement else "I"
+
+
+def judge(draw: Draw, shop: Shop, kind: ProductType, wanted: dict[str, str]) -> dict[str, str]:
+    """Judgments of an ordinary query: the exact products, some substitutes, a few complements and strangers.
+
+    As in real judgments only part of the matching products is judged: those nearest to what was asked.
+    """
+    def fits(listing: Listing) -> int:
+        return sum(listing.facts.get(name) == value for name, value in wanted.items())
+
+    same = draw.some(shop.of_type(kind.name), 400)
+    same.sort(key=fits, reverse=True)  # stable: drawn order decides among equals
+    exact = [listing for listing in same if grade(listing, kind, wanted) == "E"]
+    judged = exact[:16] + same[len(exact):][:draw.between(5, 14)]
+    judged += draw.some(shop.of_type(kind.complement), draw.between(0, 3)) + shop.strangers(draw, kind.name, draw.between(2, 5))
+    return {listing.product_id: grade(listing, kind, wanted) for listing in judged}
+
+
+def ordinary(draw: Draw, shop: Shop) -> Asked:
+    """A query whose words stand in the titles of what it means."""
+    kind = draw.early(shop.types)
+    listing = draw.one(shop.of_type(kind.name))
+    asked = [name for name in draw.early(SHAPES).split() if name in listing.facts]
+    wanted = {name: listing.facts[name] for name in asked}
+    text, noise = roughen(draw, phrase(kind, listing.facts, asked), 30)
+    return Asked(text, "none", judge(draw, shop, kind, wanted), noise)
+
+
+def roughen(draw: Draw, text: str, percent: float) -> tuple[str, str | None]:
+    """In ``percent`` of cases make the query as untidy as real ones; returns it with the noise's name."""
+    if not draw.chance(percent):
+        return text, None
+    name = draw.one(("leading punctuation", "leading number sign", "model year", "abbreviation", "light misspelling",
+                     "trailing punctuation", "grade sign"))
+    changed = _NOISE[name](draw, text)
+    return (changed, name) if changed != text else (f"!{text}", "leading punctuation")
+
+
+def _abbreviate(draw: Draw, text: str) -> str:
+    """Shorten the first word that has a usual abbreviation."""
+    for word, short in words.ABBREVIATIONS.items():
+        if f" {word} " in f" {text} ":
+            return f" {text} ".replace(f" {word} ", f" {short} ", 1).strip()
+    return text
+
+
+def _misspell_lightly(draw: Draw, text: str) -> str:
+    """One edit in a word of six letters or more: within the reach of fuzziness AUTO."""
+    long = [word for word in text.split() if len(word) >= 6 and word.isalpha()]
+    if not long:
+        return text
+    word = draw.one(long)
+    at = draw.between(1, len(word) - 3)
+    return text.replace(word, word[:at] + word[at + 1] + word[at] + word[at + 2:] if word[at] != word[at + 1] else word[:at] + word[at + 1:], 1)
+
+
+_NOISE = {
+    "leading punctuation": lambda draw, text: draw.one(("!", "%", "*", "(", "!!")) + text,
+    "leading number sign": lambda draw, text: draw.one(("#1 rated ", "# 1 ", "#1 ")) + text,
+    "model year": lambda draw, text: f"{draw.between(2005, 2021)} {text}",
+    "abbreviation": _abbreviate,
+    "light misspelling": _misspell_lightly,
+    "trailing punctuation": lambda draw, text: text + draw.one(("!!", "?", ".", ",", '"')),
+    "grade sign": lambda draw, text: text + draw.one((" a++", " c++ style", " grade a+", " no. 1")),
+}
