@@ -4,4 +4,13 @@ from toolkit.lazy import attach
 
 # Public name -> module of this room that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "ESCI_LINEAR": "gains",
+    "ESCI_OFFICIAL": "gains",
+    "EXPONENTIAL": "gains",
+    "Gains": "gains",
+    "Measure": "measures",
+    "Evaluation": "evaluation",
+    "EvaluationError": "pool",
+    "EvaluationWarning": "evaluating",
+    "evaluate": "evaluating",
 })
