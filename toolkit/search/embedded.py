@@ -10,11 +10,15 @@ from tqdm.auto import tqdm
 
 from toolkit.search.analysis import Analyzer
 from toolkit.search.config import MultiMatch
+from toolkit.search.explain import Explanation
+from toolkit.search.explain_embedded import field_explanations
+from toolkit.search.field_scores import FieldScores
 from toolkit.search.index import Index, build_index
-from toolkit.search.kernels import Scratch, score, top
+from toolkit.search.kernels import Scratch, field_values, score, top
 from toolkit.search.plan import Planner, QueryPlan
 from toolkit.search.protocol import SearchRun
-from toolkit.tables import QUERIES, TableError, check
+from toolkit.search.trace import trace
+from toolkit.tables import QUERIES, RANKINGS, TableError, check
 
 
 class EmbeddedEngine:
@@ -116,13 +120,14 @@ class EmbeddedEngine:
         TableError
             For null or repeated query ids, or a query that is not text.
         """
-        _check_queries(queries, depth)
+        check_queries(queries)
+        check_depth(depth)
         self._check_fields(config)
         scratch = Scratch.of(len(self.product_ids))
         hits, totals, doubtful = [], [], []
         for text in tqdm(queries["query"], desc="search", unit="query", disable=not progress):
             plan = self.plan(text, config)
-            docs, scores = score(self.index, plan, field_weights(self.index, plan, config), float(np.float32(config.tie)), scratch)
+            docs, scores = score(self.index, plan, field_weights(self.index, plan, config), tie_of(config), scratch)
             hits.append(top(docs, scores, depth))
             totals.append(len(docs))
             doubtful.append(plan.irreproducible)
@@ -134,6 +139,73 @@ class EmbeddedEngine:
         run = self.run(queries, config, depth, progress=progress)
         run.warn()
         return run.rankings
+
+    def explain(self, query_text: str, product_id: str, config: MultiMatch) -> Explanation:
+        """Why one product got its score for one query text.
+
+        Parameters
+        ----------
+        query_text : str
+        product_id : str
+        config : MultiMatch
+
+        Returns
+        -------
+        Explanation
+            Its score is the search's to the last bit; ``matched`` is False for a product that is no hit.
+
+        Raises
+        ------
+        ValueError
+            For an unindexed product or field.
+        """
+        doc = self._position(product_id)
+        tokens, plan = self.analyze(query_text), self.plan(query_text, config)
+        weights = field_weights(self.index, plan, config)
+        found = trace(self.index, plan, weights, tie_of(config), doc)
+        nodes = [self._planner.node(token, config) for token in tokens]
+        matched = not np.isnan(found.score)
+        return Explanation(
+            query_text, product_id, config, found.score if matched else 0.0, matched,
+            field_explanations(self.index, plan, found, weights, doc, tokens, nodes), str(self), tuple(tokens))
+
+    def field_scores(self, queries: pd.DataFrame, config: MultiMatch, rankings: pd.DataFrame) -> FieldScores:
+        """Unboosted score of each matching field for the (query, product) pairs of rankings.
+
+        Parameters
+        ----------
+        queries : DataFrame
+            query_id, query; may hold more queries than the rankings.
+        config : MultiMatch
+            Weights and tie breaker play no part.
+        rankings : DataFrame
+            query_id and product_id of the wanted pairs; repeats are taken once.
+
+        Returns
+        -------
+        FieldScores
+
+        Raises
+        ------
+        ValueError
+            For a query or product that is not known, naming it.
+        """
+        check_queries(queries)
+        check(rankings, RANKINGS, columns=["query_id", "product_id"], source="rankings")
+        texts = dict(zip(queries["query_id"], queries["query"], strict=True))
+        scratch = Scratch.of(len(self.product_ids))
+        names = np.array(self.fields, object)
+        parts = []
+        for query_id, group in rankings.groupby("query_id", sort=False):
+            if query_id not in texts:
+                raise ValueError(f"rankings: query_id {query_id!r} is not among the {len(texts)} queries; pass its text too")
+            docs = np.array([self._position(name) for name in dict.fromkeys(group["product_id"])], np.int32)
+            plan = self.plan(texts[query_id], config)
+            values = field_values(self.index, plan, docs, scratch)
+            row, column = np.nonzero(~np.isnan(values))
+            fields = names[[field.field for field in plan.fields]]
+            parts.append((np.repeat(query_id, len(row)), self.product_ids[docs[row]], fields[column], values[row, column]))
+        return FieldScores(_field_table(parts), config, str(self))
 
     def _rankings(self, ids: pd.Series, hits: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
         counts = np.array([len(docs) for docs, _ in hits], np.int64)
@@ -149,6 +221,11 @@ class EmbeddedEngine:
         if name not in self.index.field_ids:
             raise ValueError(f"field {name!r} is not indexed; indexed fields are {list(self.fields)}")
         return self.index.field_ids[name]
+
+    def _position(self, product_id: str) -> int:
+        if product_id not in self.index.positions:
+            raise ValueError(f"product_id {product_id!r} is not in the index of {len(self.product_ids):,} products")
+        return self.index.positions[product_id]
 
     def _check_fields(self, config: MultiMatch) -> None:
         for name in config.fields:
@@ -166,7 +243,13 @@ def field_weights(index: Index, plan: QueryPlan, config: MultiMatch) -> np.ndarr
     return np.array([config.fields[index.fields[field.field]] for field in plan.fields], np.float32)
 
 
-def _check_queries(queries: pd.DataFrame, depth: int) -> None:
+def tie_of(config: MultiMatch) -> float:
+    """The tie breaker as the engine uses it: rounded to float32."""
+    return float(np.float32(config.tie))
+
+
+def check_queries(queries: pd.DataFrame) -> None:
+    """Refuse null, repeated or non-string ids and queries that are not text, naming the row."""
     check(queries, QUERIES, source="queries")
     repeated = queries["query_id"].duplicated().to_numpy()
     if repeated.any():
@@ -175,6 +258,10 @@ def _check_queries(queries: pd.DataFrame, depth: int) -> None:
     for row, text in enumerate(queries["query"]):
         if not isinstance(text, str):
             raise TableError(f"queries row {row}: query is {text!r}; expected text (an empty string finds nothing)")
+
+
+def check_depth(depth: int) -> None:
+    """Refuse anything but a positive whole number."""
     if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 1:
         raise ValueError(f"depth is {depth!r}; expected an integer of at least 1")
 
@@ -187,3 +274,12 @@ def _status(ids: pd.Series, totals: list[int], doubtful: list[bool]) -> pd.DataF
         "total_hits": pd.array(totals, dtype="Int64"),
         "irreproducible": pd.array(doubtful, dtype="boolean"),
     })
+
+
+def _field_table(parts: list[tuple[np.ndarray, ...]]) -> pd.DataFrame:
+    """Long table of field scores from one part a query."""
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.empty(0, object)] * 4
+    ids, products, fields, scores = columns
+    return pd.DataFrame({
+        "query_id": pd.array(ids.astype(object), dtype="str"), "product_id": pd.array(products, dtype="str"),
+        "field": pd.array(fields, dtype="str"), "score": scores.astype(np.float64)})

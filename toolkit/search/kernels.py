@@ -163,3 +163,43 @@ def _sum_field(first, last, clause_start, start, stop, weight, docs, den, total,
                 total[doc] += value
                 matches[doc] += 1
     return seen
+
+
+def field_values(index: Index, plan: QueryPlan, docs: np.ndarray, scratch: Scratch) -> np.ndarray:
+    """Unboosted float32 score of each field for chosen products.
+
+    Parameters
+    ----------
+    index : Index
+    plan : QueryPlan
+    docs : ndarray, int32, shape (n,)
+        Different product positions.
+    scratch : Scratch
+
+    Returns
+    -------
+    ndarray, float32, shape (n, fields of the plan)
+        NaN where a field does not match.
+    """
+    values = np.full((len(docs), len(plan.fields)), np.nan, np.float32)
+    slot = np.full(len(index.product_ids), -1, np.int32)
+    slot[docs] = np.arange(len(docs), dtype=np.int32)
+    require_all = np.array([field.require_all for field in plan.fields], np.bool_)
+    weights = plan.weights(np.ones(len(plan.fields), np.float32))
+    _field_values(plan.field_start, plan.clause_start, plan.start, plan.stop, weights, require_all, index.docs, index.den,
+                  scratch.total, scratch.group, scratch.matches, scratch.touched, scratch.grouped, slot, values)
+    return values
+
+
+@kernel
+def _field_values(field_start, clause_start, start, stop, weight, require_all, docs, den,
+                  total, group, matches, touched, grouped, slot, values):
+    """Each field's sum, rounded, for the products that have a slot."""
+    for field in range(len(field_start) - 1):
+        first, last = field_start[field], field_start[field + 1]
+        seen = _sum_field(first, last, clause_start, start, stop, weight, docs, den, total, group, matches, touched, grouped)
+        for i in range(seen):
+            doc = touched[i]
+            if slot[doc] >= 0 and not (require_all[field] and matches[doc] < last - first):
+                values[slot[doc], field] = np.float32(total[doc])
+            total[doc] = UNSEEN

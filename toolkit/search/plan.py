@@ -147,11 +147,11 @@ class Planner:
         fields : iterable of int
             Positions of the fields to search.
         """
-        nodes = [self._expand(token, config) for token in tokens]
+        nodes = [self.node(token, config) for token in tokens]
         plans = [plan_field(f, [node[f] for node in nodes], config.operator) for f in sorted(fields)]
         return self._arrays(tuple(plan for plan in plans if plan.clauses))
 
-    def _expand(self, token: str, config: MultiMatch) -> tuple[Clause | None, ...]:
+    def node(self, token: str, config: MultiMatch) -> tuple[Clause | None, ...]:
         """The token's node in every field; None where nothing matches."""
         edits = allowed_edits(token, config.fuzziness)
         key = (token, edits, config.prefix_length if edits else 0, config.max_expansions if edits else 0)
