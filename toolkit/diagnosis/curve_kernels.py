@@ -194,7 +194,7 @@ def breakpoints(score, length, power):
 
 
 @kernel
-def line_pieces(doc, score, length, power, gain, discount, take_max, k):
+def line_pieces(doc, score, length, power, extra, gain, discount, take_max, k):
     """One query's metric along a line in weight space: every piece and every breakpoint.
 
     Parameters
@@ -202,6 +202,8 @@ def line_pieces(doc, score, length, power, gain, discount, take_max, k):
     doc, score, length : merged group lists (groups, k), scores at x = 1, all > 0
     power : float64 array (groups,)
         How the group's scores grow with x: 0 (held still), 1 or -1.
+    extra : int32 array
+        Documents that match with score 0 at every x, in product_id order.
     gain : float64 array (documents,)
     discount, take_max, k
         The metric.
@@ -220,33 +222,93 @@ def line_pieces(doc, score, length, power, gain, discount, take_max, k):
     seen = np.zeros(len(gain), np.uint8)
     docs, scores, fields = np.empty(k, np.int32), np.empty(k), np.empty(k, np.int32)
     for i in range(2 * m + 1):
-        piece = i // 2
-        if i % 2 == 1:
-            x = edges[piece]
-        elif m == 0:
-            x = 1.0
-        elif piece == 0:
-            x = edges[0] / 2
-        elif piece == m:
-            x = edges[m - 1] * 2
-        else:
-            x = np.sqrt(edges[piece - 1] * edges[piece])
+        x = piece_point(edges, i)
         for g in range(groups):
             weight[g] = x ** power[g]
         n = merge(doc, score, length, weight, k, seen, docs, scores, fields)
+        for d in extra:
+            if n < k and not seen[d]:
+                docs[n] = d
+                n += 1
         value = metric_value(docs, n, gain, discount, take_max)
         if i % 2 == 1:
-            at[piece] = value
+            at[i // 2] = value
         else:
-            inside[piece] = value
+            inside[i // 2] = value
     kept = 0
-    first = inside[0]
     for i in range(m):
         if inside[i + 1] != inside[i] or at[i] != inside[i]:
             edges[kept], at[kept], inside[kept + 1] = edges[i], at[i], inside[i + 1]
             kept += 1
-    inside[0] = first
     return edges[:kept], inside[:kept + 1], at[:kept]
+
+
+@kernel
+def piece_point(edges, i):
+    """A point of the i-th part of the line: even i an open piece (its log-middle), odd i an edge."""
+    m = len(edges)
+    if i % 2 == 1:
+        return edges[i // 2]
+    if m == 0:
+        return 1.0
+    if i == 0:
+        return edges[0] / 2
+    if i == 2 * m:
+        return edges[m - 1] * 2
+    return np.sqrt(edges[i // 2 - 1] * edges[i // 2])
+
+
+@kernel
+def group_lists(doc, score, length, weight, power, gain, k):
+    """Merge each power's fields into one list, and tell whether rounding may reorder it anywhere.
+
+    Returns ``(doc, score, length, powers, near)`` with three groups: powers 0, 1 and -1.
+    """
+    powers = np.array([0.0, 1.0, -1.0])
+    width = k + 1
+    out_doc, out_score = np.zeros((3, k), np.int32), np.zeros((3, k))
+    out_length = np.zeros(3, np.int32)
+    seen = np.zeros(len(gain), np.uint8)
+    docs, scores, fields = np.empty(width, np.int32), np.empty(width), np.empty(width, np.int32)
+    masked = np.empty(len(weight))
+    near = False
+    for g in range(3):
+        for f in range(len(weight)):
+            masked[f] = weight[f] if power[f] == powers[g] else np.nan
+        n = merge(doc, score, length, masked, width, seen, docs, scores, fields)
+        near |= near_tie(docs, scores, fields, n, k, gain, True)
+        out_length[g] = min(n, k)
+        for i in range(out_length[g]):
+            out_doc[g, i], out_score[g, i] = docs[i], scores[i]
+    return out_doc, out_score, out_length, powers, near
+
+
+@kernel
+def line_query(doc, score, length, weight, power, gain, discount, take_max, k):
+    """Everything about one query along one line; see :func:`line_pieces` and :func:`upper_envelope`.
+
+    Parameters
+    ----------
+    weight, power : float64 arrays (fields,)
+        Field f weighs ``weight[f] * x ** power[f]``; NaN leaves it out, 0 (with power 0) matches.
+
+    Returns
+    -------
+    tuple
+        ``(edges, inside, at, starts, bounds, doubtful)``.
+    """
+    g_doc, g_score, g_length, powers, doubtful = group_lists(doc, score, length, weight, power, gain, k)
+    seen = np.zeros(len(gain), np.uint8)
+    extra, nothing, none = np.empty(len(gain), np.int32), np.empty(len(gain)), np.empty(len(gain), np.int32)
+    still = np.where(weight == 0.0, 0.0, np.nan)
+    count, hidden = append_zero(doc, length, still, len(gain), 0, seen, extra, nothing, none)
+    if hidden and g_length.max() < k:
+        doubtful = True
+    edges, inside, at = line_pieces(g_doc, g_score, g_length, powers, extra[:count], gain, discount, take_max, k)
+    starts, bounds = upper_envelope(edges, inside, at)
+    if doubtful:
+        starts, bounds = starts[:1], np.ones(1)
+    return edges, inside, at, starts, bounds, doubtful
 
 
 @kernel
