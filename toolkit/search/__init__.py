@@ -10,4 +10,8 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "SearchWarning": "protocol",
     "EmbeddedEngine": "embedded",
     "ElasticsearchEngine": "elasticsearch",
+    "Explanation": "explain",
+    "FieldScores": "field_scores",
+    "IndexFileError": "storage",
+    "sweep_rankings": "sweep_kernel",
 })

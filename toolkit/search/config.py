@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class MultiMatch:
@@ -57,19 +59,15 @@ class MultiMatch:
             raise ValueError("MultiMatch: fields is empty; give at least one field, for example {'title': 1}")
         clean: dict[str, float] = {}
         for name, weight in self.fields.items():
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"MultiMatch: field name {name!r} is not a non-empty string")
-            if isinstance(weight, bool) or not isinstance(weight, (int, float)) and not hasattr(weight, "__float__"):
-                raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a number >= 0")
-            value = float(weight)
-            if not math.isfinite(value) or value < 0:
-                raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a finite number >= 0")
-            clean[name] = value
+            if not isinstance(name, str) or not name or set(name) & set("^*"):
+                raise ValueError(f"MultiMatch: field name {name!r}; expected a non-empty string without '^' and '*', "
+                                 "which Elasticsearch reads as a weight and a wildcard")
+            clean[name] = _weight(name, weight)
         if self.type not in ("best_fields", "most_fields"):
             raise ValueError(f"MultiMatch: type {self.type!r} is not supported; use 'best_fields' or 'most_fields'")
         if self.operator not in ("or", "and"):
             raise ValueError(f"MultiMatch: operator {self.operator!r}; expected 'or' or 'and'")
-        if self.fuzziness not in (0, "AUTO") or isinstance(self.fuzziness, bool):
+        if isinstance(self.fuzziness, bool) or self.fuzziness not in (0, "AUTO"):
             raise ValueError(f"MultiMatch: fuzziness {self.fuzziness!r}; expected 0 or 'AUTO'")
         if self.tie_breaker is not None and not 0 <= self.tie_breaker <= 1:
             raise ValueError(f"MultiMatch: tie_breaker {self.tie_breaker!r}; expected None or a number from 0 to 1")
@@ -78,7 +76,7 @@ class MultiMatch:
             if isinstance(value, bool) or not isinstance(value, int) or value < (name == "max_expansions"):
                 raise ValueError(f"MultiMatch: {name} {value!r}; expected an integer >= {int(name == 'max_expansions')}")
         object.__setattr__(self, "fields", MappingProxyType(clean))
-        object.__setattr__(self, "_hash", hash((tuple(clean.items()), self.type, self.tie_breaker, self.operator,
+        object.__setattr__(self, "_hash", hash((frozenset(clean.items()), self.type, self.tie_breaker, self.operator,
                                                 self.fuzziness, self.prefix_length, self.max_expansions)))
 
     def __hash__(self) -> int:
@@ -100,15 +98,20 @@ class MultiMatch:
         return replace(self, fields={**self.fields, **weights})
 
     def to_query(self, text: str) -> dict[str, Any]:
-        """The Elasticsearch query clause for one query text, exactly as typed."""
+        """The Elasticsearch query clause for one query text, exactly as typed.
+
+        Weights and tie breaker go as the decimals of their float32 values: Elasticsearch rounds
+        the decimals it reads to float32 directly, this toolkit rounds a float64, and the two can
+        differ for a number half way between two float32 values.
+        """
         body: dict[str, Any] = {
             "query": text,
             "type": self.type,
             "operator": self.operator,
-            "fields": [f"{name}^{weight!r}" for name, weight in self.fields.items()],
+            "fields": [f"{name}^{_float32(weight)!r}" for name, weight in self.fields.items()],
         }
         if self.tie_breaker is not None:
-            body["tie_breaker"] = self.tie_breaker
+            body["tie_breaker"] = _float32(self.tie_breaker)
         if self.fuzziness == "AUTO":
             body |= {"fuzziness": "AUTO", "prefix_length": self.prefix_length, "max_expansions": self.max_expansions}
         return {"multi_match": body}
@@ -117,3 +120,23 @@ class MultiMatch:
         weights = ", ".join(f"{name}^{weight:g}" for name, weight in self.fields.items())
         tie = "" if self.tie_breaker is None else f", tie_breaker {self.tie_breaker:g}"
         return f"{self.type}({weights}; {self.operator}, fuzziness {self.fuzziness}{tie})"
+
+
+def _weight(name: str, weight: object) -> float:
+    """A weight as a float that float32 can hold.
+
+    Raises
+    ------
+    ValueError
+        For anything but a number from 0 to 3.4e38.
+    """
+    if isinstance(weight, (bool, str, bytes)) or not hasattr(weight, "__float__"):
+        raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a number >= 0")
+    value = float(weight)
+    if not math.isfinite(value) or value < 0 or value > np.finfo(np.float32).max:
+        raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a finite number >= 0 (float32)")
+    return abs(value)  # -0.0 is 0.0
+
+
+def _float32(value: float) -> float:
+    return float(np.float32(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from toolkit.search.index import Index, build_index
 from toolkit.search.kernels import Scratch, field_values, score, top
 from toolkit.search.plan import Planner, QueryPlan
 from toolkit.search.protocol import SearchRun
+from toolkit.search.storage import load_index, save_index
 from toolkit.search.trace import trace
 from toolkit.tables import QUERIES, RANKINGS, TableError, check
 
@@ -62,6 +64,27 @@ class EmbeddedEngine:
             For a repeated id or a cell that is not text, naming the row.
         """
         return cls(build_index(products, fields, progress=progress))
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the index into a folder (``.npy`` arrays and a manifest with hashes); returns the folder."""
+        return save_index(self.index, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, verify: bool = True) -> EmbeddedEngine:
+        """Open a saved index, memory-mapped.
+
+        Parameters
+        ----------
+        folder : path
+        verify : bool
+            Compare every file with its hash first.
+
+        Raises
+        ------
+        IndexFileError
+            If a file is missing or damaged, or made by another format or analysis.
+        """
+        return cls(load_index(folder, verify=verify))
 
     @property
     def fields(self) -> tuple[str, ...]:
