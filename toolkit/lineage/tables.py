@@ -7,7 +7,6 @@ retrieval id, a naive timestamp, an id that is not a string.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -212,8 +211,3 @@ def _check_time(frame: pd.DataFrame, schema: Schema) -> None:
     if not isinstance(frame["time"].dtype, pd.DatetimeTZDtype):
         raise TableError(f"{schema.name}: time has dtype {frame['time'].dtype}; expected timezone-aware UTC, "
                          "for example pd.to_datetime(times, utc=True)")
-
-
-def lists_of(frame: pd.DataFrame, name: str) -> Iterable:
-    """The lists of a column, null where unknown."""
-    return column(frame, name)
