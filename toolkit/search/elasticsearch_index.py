@@ -1,0 +1,248 @@
+"""Create an Elasticsearch index for a products table and load it; identify what an index holds."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from elastic_transport import ObjectApiResponse
+from tqdm.auto import tqdm
+
+from toolkit.search.elasticsearch_requests import RETRY_STATUS, Connection, Failure, describe
+from toolkit.search.products import cell_texts, check_products, text_fields
+
+ANALYZER = "toolkit_text"
+"""Name of the analyzer in the index: standard tokenizer, lowercase, asciifolding."""
+
+KEYWORD_LENGTH = 256
+"""Longest value [characters] that a field's ``.keyword`` part keeps, for terms aggregations."""
+
+BULK_DOCUMENTS, BULK_BYTES = 1_000, 5_000_000
+"""Bounds of one ``_bulk`` request."""
+
+
+class LoadError(RuntimeError):
+    """An index could not be created, loaded or read."""
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """What happened to every document of a bulk load.
+
+    Attributes
+    ----------
+    index : str
+    sent, loaded : int
+        Products given, and documents in the index afterwards.
+    errors : DataFrame
+        product_id, status, reason of each refused document.
+    """
+
+    index: str
+    sent: int
+    loaded: int
+    errors: pd.DataFrame
+
+    @property
+    def failed(self) -> int:
+        """Documents that the server refused."""
+        return len(self.errors)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The refused documents."""
+        return self.errors
+
+    def summary(self) -> str:
+        """The load in one sentence."""
+        text = f"{self.index}: {self.loaded} of {self.sent} products loaded, {self.failed} refused"
+        if self.failed:
+            first = self.errors.iloc[0]
+            text += f" (first: {first['product_id']!r}: {first['reason']})"
+        return text
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.summary())}</p>"
+
+
+def index_settings(fields: Sequence[str], shards: int = 1, replicas: int = 0) -> dict:
+    """Settings and mappings of an index whose scores the embedded engine reproduces (with one shard).
+
+    Each field is analysed by the standard tokenizer, lowercase and asciifolding, and has a
+    ``.keyword`` part for terms aggregations; ``product_id`` is a keyword, so that it can break ties.
+    """
+    text = {"type": "text", "analyzer": ANALYZER, "fields": {"keyword": {"type": "keyword", "ignore_above": KEYWORD_LENGTH}}}
+    analyzer = {"type": "custom", "tokenizer": "standard", "filter": ["lowercase", "asciifolding"]}
+    return {
+        "settings": {"number_of_shards": shards, "number_of_replicas": replicas, "refresh_interval": "-1",
+                     "analysis": {"analyzer": {ANALYZER: analyzer}}},
+        "mappings": {"dynamic": False, "_meta": {"complete": False},
+                     "properties": {"product_id": {"type": "keyword"}, **{name: text for name in fields}}},
+    }
+
+
+def load_index(connection: Connection, products: pd.DataFrame, fields: Sequence[str] | None = None, *, shards: int = 1,
+               replicas: int = 0, replace: bool = False, progress: bool = True) -> LoadReport:
+    """Create the connection's index and load a products table into it.
+
+    Parameters
+    ----------
+    connection : Connection
+    products : DataFrame
+        A products table; null cells are left out of the document.
+    fields : sequence of str, optional
+        Columns to index as text; default all text columns.
+    shards, replicas : int
+        With more than one shard each shard has its own term statistics (see ``Connection.dfs``).
+    replace : bool
+        Delete an index of that name first.
+    progress : bool
+
+    Returns
+    -------
+    LoadReport
+        With every refused document.
+
+    Raises
+    ------
+    TableError
+        If the products table is not one.
+    LoadError
+        If the index exists, or the server refuses or cannot be reached. An index whose load was
+        interrupted keeps the mark ``_meta.complete: false``, which searches warn about.
+    """
+    check_products(products)
+    fields = text_fields(products, fields)
+    if replace:
+        _must(connection.call(lambda client: client.indices.delete(index=connection.index, ignore_unavailable=True)), "delete")
+    body = index_settings(fields, shards, replicas)
+    _must(connection.call(lambda client: client.indices.create(index=connection.index, **body)), "create",
+          "; give replace=True to delete an index of that name first")
+    errors = []
+    with tqdm(total=len(products), desc=f"load {connection.index}", unit="product", disable=not progress) as bar:
+        for batch in _batches(products, fields):
+            errors += _bulk(connection, batch)
+            bar.update(len(batch))
+    _finish(connection)
+    count = _must(connection.call(lambda client: client.count(index=connection.index)), "count")["count"]
+    return LoadReport(connection.index, len(products), count, pd.DataFrame(errors, columns=["product_id", "status", "reason"]))
+
+
+def _must(answer: ObjectApiResponse | Failure, what: str, advice: str = "") -> ObjectApiResponse:
+    if isinstance(answer, Failure):
+        raise LoadError(f"cannot {what} the index: {answer.reason}{advice if answer.status == 400 else ''}")
+    return answer
+
+
+def _batches(products: pd.DataFrame, fields: Sequence[str]) -> Iterator[list[tuple[str, dict]]]:
+    """(product_id, document) pairs in batches within the bounds of one bulk request."""
+    columns = [cell_texts(products[name], name) for name in fields]
+    batch: list[tuple[str, dict]] = []
+    size = 0
+    for product_id, *cells in zip(products["product_id"].tolist(), *columns, strict=True):
+        document = {"product_id": product_id, **{name: cell for name, cell in zip(fields, cells, strict=True) if cell is not None}}
+        length = len(json.dumps(document))
+        if batch and (len(batch) >= BULK_DOCUMENTS or size + length > BULK_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append((product_id, document))
+        size += length
+    if batch:
+        yield batch
+
+
+def _bulk(connection: Connection, batch: list[tuple[str, dict]]) -> list[tuple[str, int | None, str]]:
+    """Load one batch; the refused documents as (product_id, status, reason), after retries of the busy ones."""
+    refused: dict[str, tuple[int | None, str]] = {}
+    for attempt in range(connection.retry.attempts):
+        operations = [line for product_id, document in batch for line in ({"index": {"_id": product_id}}, document)]
+        answer = connection.call(lambda client, lines=operations: client.bulk(index=connection.index, operations=lines))
+        if isinstance(answer, Failure):
+            return [(product_id, answer.status, answer.reason) for product_id, _ in batch]
+        items = [item["index"] for item in answer["items"]]
+        for (product_id, _), item in zip(batch, items, strict=True):
+            refused.pop(product_id, None)
+            if item["status"] >= 300:
+                refused[product_id] = (item["status"], describe(item))
+        batch = [pair for pair, item in zip(batch, items, strict=True) if item["status"] in RETRY_STATUS]
+        if not batch or attempt == connection.retry.attempts - 1:
+            break
+        connection.retry.wait(attempt)
+    return [(product_id, status, reason) for product_id, (status, reason) in refused.items()]
+
+
+def _finish(connection: Connection) -> None:
+    """Make everything searchable, merge to one segment (deleted copies count in term statistics), mark as complete."""
+    patient = Connection(connection.client, connection.index, max(600.0, connection.timeout), connection.retry)
+    index = connection.index
+    _must(patient.call(lambda client: client.indices.put_settings(index=index, settings={"index": {"refresh_interval": None}})), "set up")
+    _must(patient.call(lambda client: client.indices.refresh(index=index)), "refresh")
+    _must(patient.call(lambda client: client.indices.forcemerge(index=index, max_num_segments=1)), "merge")
+    _must(patient.call(lambda client: client.indices.put_mapping(index=index, meta={"complete": True})), "mark")
+    _must(patient.call(lambda client: client.indices.refresh(index=index)), "refresh")
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """What an index is at one moment.
+
+    Attributes
+    ----------
+    version : str
+        Of the server.
+    fields : tuple of str
+        Text fields, in the order in which the server lists them.
+    id_is_keyword : bool
+        Whether the id field can break ties.
+    complete : bool
+        False after an interrupted load.
+    documents, deleted, shards : int
+        Live documents, deleted copies that still count in term statistics, primary shards.
+    fingerprint : str
+        Hash over the index's identity, analysis, mapping, and the number of changes of every shard.
+    """
+
+    version: str
+    fields: tuple[str, ...]
+    id_is_keyword: bool
+    complete: bool
+    documents: int
+    deleted: int
+    shards: int
+    fingerprint: str
+
+
+def read_state(connection: Connection, id_field: str = "product_id") -> IndexState | Failure:
+    """Look at an index: three small requests."""
+    answers = []
+    for request in (lambda client: client.info(), lambda client: client.indices.get(index=connection.index),
+                    lambda client: client.indices.stats(index=connection.index, level="shards", metric="docs")):
+        answer = connection.call(request)
+        if isinstance(answer, Failure):
+            return answer
+        answers.append(answer.body)
+    info, described, stats = answers
+    if len(described) != 1:
+        return Failure(f"{connection.index!r} names {len(described)} indices; give one index, or an alias of one")
+    (name, index), = described.items()
+    properties = index["mappings"].get("properties", {})
+    settings = index["settings"]["index"]
+    docs = stats["_all"]["primaries"]["docs"]
+    return IndexState(
+        version=info["version"]["number"],
+        fields=tuple(field for field, mapping in properties.items() if mapping.get("type") == "text"),
+        id_is_keyword=properties.get(id_field, {}).get("type") == "keyword",
+        complete=index["mappings"].get("_meta", {}).get("complete", True),
+        documents=docs["count"], deleted=docs.get("deleted", 0), shards=int(settings["number_of_shards"]),
+        fingerprint=_fingerprint(settings, index["mappings"], stats["indices"].get(name, {}).get("shards", {}), docs))
+
+
+def _fingerprint(settings: dict, mappings: dict, shards: dict, docs: dict) -> str:
+    changes = {number: max((copy.get("seq_no", {}).get("max_seq_no", -1) for copy in copies), default=-1)
+               for number, copies in shards.items()}
+    content = [settings["uuid"], settings.get("analysis"), settings["number_of_shards"], mappings.get("properties"),
+               docs["count"], docs.get("deleted", 0), changes]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
