@@ -13,6 +13,13 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "RemoteFile": "download",
     "download_esci": "download",
     "load_esci": "esci",
+    "read_judgments": "judgments",
+    "read_products": "products",
+    "read_rankings": "rankings",
     "sample_esci": "sampling",
-
+    "Catalogue": "catalogue",
+    "generate_catalogue": "catalogue",
+    "EXAMPLE_QUERIES": "sample",
+    "load_sample": "sample",
+    "load_sample_causes": "sample",
 })

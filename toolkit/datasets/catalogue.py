@@ -115,8 +115,8 @@ class _Stock:
 
 
 def _plan_themes(draw: Draw, products: int) -> list[tuple[Theme, str, int]]:
-    """Themes with the band they plant and their number of novelty listings (some 30 % of the catalogue)."""
-    big, middle = (2, 3) if products < 8_000 else (7, 8)
+    """Themes with the band they plant and their number of novelty listings (15 to 60 % of the catalogue)."""
+    big, middle = (7, 8) if products >= 8_000 else (2, 3) if products >= 2_000 else (1, 3)
     small = len(THEMES) - big - middle if products >= 8_000 else 7
     plan = [("beyond 200", 218, 250)] * big + [("51-200", 62, 150 if products >= 8_000 else 80)] * middle + [("11-50", 15, 34)] * small
     return [(theme, band, draw.between(low, high)) for theme, (band, low, high) in zip(draw.some(THEMES, len(plan)), plan, strict=True)]

@@ -90,14 +90,22 @@ def misspell(draw: Draw, word: str, tries: int = 12) -> str | None:
 
 
 def _one_slip(draw: Draw, word: str) -> str:
-    """One typical slip: a neighbour key, a doubled, a lost or two swapped letters."""
-    at = draw.below(len(word))
-    slip = draw.below(4)
-    if slip == 0:
+    """One typical slip: spelt by ear, a wrong vowel, a doubled, lost or swapped letter, a neighbouring key."""
+    slip = draw.below(12)
+    if slip < 6:
+        heard = [(right, wrong) for right, wrong in words.BY_EAR if right in word[1:]]
+        right, wrong = draw.one(heard) if heard else (word[-1], word[-1] * 2)
+        return word[:1] + word[1:].replace(right, wrong, 1)
+    at = draw.between(1, len(word) - 1)
+    if slip < 8:
+        vowels = [i for i, letter in enumerate(word) if i and letter in "aeiou"]
+        at = draw.one(vowels) if vowels else at
+        return word[:at] + draw.one("aeiou") + word[at + 1:]
+    if slip == 8:
         return word[:at] + words.KEYBOARD.get(word[at], word[at]) + word[at + 1:]
-    if slip == 1:
+    if slip == 9:
         return word[:at] + word[at] + word[at:]
-    if slip == 2 and len(word) > 3:
+    if slip == 10:
         return word[:at] + word[at + 1:]
     return word[:at] + word[at + 1:at + 2] + word[at] + word[at + 2:]
 

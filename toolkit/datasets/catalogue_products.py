@@ -62,6 +62,8 @@ def facts_of(draw: Draw, kind: ProductType, brands: list[str]) -> dict[str, str]
     facts = {"brand": draw.early(brands), "model": model_name(draw), "color": draw.early(words.COLORS),
              "material": draw.one(words.MATERIALS[kind.material]), "size": draw.one(words.SIZES[kind.size][0]),
              "line": draw.one(words.LINES)}
+    if kind.material in ("care", "food"):
+        del facts["color"]
     if draw.chance(35):
         facts["audience"] = draw.early(words.AUDIENCES)
     if draw.chance(45):
@@ -79,7 +81,7 @@ def plain_title(draw: Draw, kind: ProductType, facts: dict[str, str]) -> str:
     """A seller's title: some attributes are left out, order varies."""
     parts = [facts["brand"]] if draw.chance(75) else []
     parts += [facts["model"]] if draw.chance(45) else [facts["line"]]
-    parts += [facts["color"].title()] if draw.chance(45) else []
+    parts += [facts["color"].title()] if "color" in facts and draw.chance(45) else []
     parts += [facts["material"].title()] if draw.chance(60) else []
     parts.append(kind.name.title())
     parts += [f"with {facts['features'].title()}"] if "features" in facts else []
@@ -92,10 +94,10 @@ def plain(draw: Draw, kind: ProductType, brands: list[str], taken: set[str], **f
     """An ordinary product; ``fixed`` facts replace the drawn ones, None removes one."""
     facts = {key: value for key, value in {**facts_of(draw, kind, brands), **fixed}.items() if value is not None}
     fill = {"brand": facts["brand"], "line": facts["line"], "type": kind.name, "material": facts["material"],
-            "color": facts["color"], "size": size_text(kind, facts["size"]), "feature": facts.get("features", "finish")}
+            "color": facts.get("color", "a natural tone"), "size": size_text(kind, facts["size"]), "feature": facts.get("features", "finish")}
     bullets = [line.format(**fill) for line in draw.some(words.BULLETS, draw.between(2, 5))]
     lines = [line.format(**fill) for line in draw.some(words.DESCRIPTIONS, draw.between(2, 5))]
-    text = _columns(draw, plain_title(draw, kind, facts), facts["brand"], bullets, lines, facts["color"])
+    text = _columns(draw, plain_title(draw, kind, facts), facts["brand"], bullets, lines, facts.get("color"))
     return Listing(product_id(draw, taken), "plain", kind.name, facts, text)
 
 
@@ -134,13 +136,13 @@ def near_duplicate(draw: Draw, listing: Listing, taken: set[str]) -> Listing:
     return replace(listing, product_id=product_id(draw, taken), text=text)
 
 
-def _columns(draw: Draw, title: str, brand: str, bullets: list[str], lines: list[str], color: str) -> dict[str, str | None]:
-    """Text columns with nulls at ESCI's rates (brand some 7 %, bullets 15 %, description 45 %, colour 35 %)."""
+def _columns(draw: Draw, title: str, brand: str, bullets: list[str], lines: list[str], color: str | None) -> dict[str, str | None]:
+    """Text columns with nulls at ESCI's rates (brand some 7 %, bullets 15 %, description 45 %, colour some 37 %)."""
     return {
         "title": title,
         "brand": None if draw.chance(7) else brand,
         "bullet_point": None if draw.chance(15) else "\n".join(bullets),
         "description": None if draw.chance(45) else " ".join(lines),
-        "color": None if draw.chance(35) else draw.one(words.SELLER_COLORS).format(color.title()),
+        "color": None if draw.chance(30) or color is None else draw.one(words.SELLER_COLORS).format(color.title()),
         "category": "Other",
     }

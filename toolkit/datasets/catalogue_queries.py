@@ -80,17 +80,28 @@ def grade(listing: Listing, kind: ProductType, wanted: dict[str, str]) -> str:
 def judge(draw: Draw, shop: Shop, kind: ProductType, wanted: dict[str, str]) -> dict[str, str]:
     """Judgments of an ordinary query: the exact products, some substitutes, a few complements and strangers.
 
-    As in real judgments only part of the matching products is judged: those nearest to what was asked.
+    As in real judgments only part of the matching products is judged. Judges see what a shop's own search shows
+    first, so products whose short title says what was asked come first; every third one is drawn blindly.
     """
-    def fits(listing: Listing) -> int:
-        return sum(listing.facts.get(name) == value for name, value in wanted.items())
-
-    same = draw.some(shop.of_type(kind.name), 400)
-    same.sort(key=fits, reverse=True)  # stable: drawn order decides among equals
+    same = draw.some(shop.of_type(kind.name), 500)
+    same.sort(key=lambda listing: _fit(listing, wanted), reverse=True)  # stable: drawn order decides among equals
     exact = [listing for listing in same if grade(listing, kind, wanted) == "E"]
-    judged = exact[:16] + same[len(exact):][:draw.between(5, 14)]
+    judged = _pool(draw, exact, 18) + _pool(draw, same[len(exact):], draw.between(6, 14))
     judged += draw.some(shop.of_type(kind.complement), draw.between(0, 3)) + shop.strangers(draw, kind.name, draw.between(2, 5))
     return {listing.product_id: grade(listing, kind, wanted) for listing in judged}
+
+
+def _fit(listing: Listing, wanted: dict[str, str]) -> tuple[int, int, int]:
+    """How near a product is to what was asked: facts that hold, facts its title says, and a short title."""
+    title = listing.text["title"].lower()
+    held = [value for name, value in wanted.items() if listing.facts.get(name) == value]
+    return len(held), sum(value.lower() in title for value in held), -len(title.split())
+
+
+def _pool(draw: Draw, ordered: list[Listing], k: int) -> list[Listing]:
+    """``k`` of the listings: the first two thirds in order, the rest drawn from the others."""
+    first = k - k // 3
+    return ordered[:first] + draw.some(ordered[first:], k - first)
 
 
 def ordinary(draw: Draw, shop: Shop) -> Asked:

@@ -52,7 +52,7 @@ backpack | rucksack, knapsack | bag | volume | wheels, pockets, chest strap, rai
 belt | waist sash | leather | waist | buckle, studs, stitching, holes | wallet
 tumbler | beaker | metal | volume | straw, handle, lid, sleeve | water bottle
 floor lamp | torchiere | metal | furniture | dimmer, shelves, pedals, outlets | sofa
-toothpaste | dentifrice | care | weight | fluoride, whitener, sparkles, cap | mouthwash
+toothpaste | dentifrice | care | ounces | fluoride, whitener, sparkles, cap | mouthwash
 hoodie | sweatshirt | fabric | clothes | zipper, pockets, logo, drawstrings | sneakers
 suitcase | luggage, valise | bag | furniture | wheels, lock, divider, expander | backpack
 dining table | supper bench | wood | furniture | leaf, drawers, casters, umbrella hole | area rug
@@ -100,7 +100,7 @@ yoga mat | stretching pad | plastic | furniture | strap, holes, markings, textur
 dumbbells | barbells | metal | weight | rack, collars, coating, grips | yoga mat
 cooler | esky, icebox | plastic | volume | wheels, drain, bottle opener, cupholders | tumbler
 sleeping bag | bivouac sack | fabric | bedding | hood, zipper, liner, pillow pocket | cooler
-candle | taper | care | weight | fragrance, lid, wick, dye | picture frame
+candle | taper | care | ounces | fragrance, lid, wick, dye | picture frame
 picture frame | photo surround | wood | diameter | matting, easel, glass, hooks | wall clock
 wall clock | timepiece | wood | diameter | chime, numerals, pendulum, second hand | picture frame
 notebook | jotter | paper | count | lines, perforations, elastic, index | pencils

@@ -33,6 +33,7 @@ SIZES = {  # kind: (values, unit as written in titles, short unit of shoppers)
     "waist": (("1 1/4", "1 1/2", "1 3/4", "32", "36", "40"), "Inch", '"'),
     "volume": (("12", "16", "20", "32", "40", "64"), "Oz", "oz"),
     "weight": (("2", "5", "8", "10", "16", "25"), "Lb", "lbs"),
+    "ounces": (("1", "2 1/2", "4", "6", "8"), "Oz", "oz"),
     "count": (("2", "6", "12", "24", "48", "100"), "Pack", "pk"),
     "cable": (("3", "6", "10", "25", "50"), "Ft", "ft"),
     "shoe": (("6", "7", "8", "9 1/2", "10", "11"), "Size", "size"),
@@ -111,3 +112,6 @@ ABBREVIATIONS = {"black": "blk", "white": "wht", "women": "wmns", "stainless ste
 KEYBOARD = {"a": "s", "b": "v", "c": "x", "d": "f", "e": "r", "f": "g", "g": "h", "h": "j", "i": "o", "j": "k", "k": "l", "l": "k", "m": "n",
             "n": "m", "o": "p", "p": "o", "q": "w", "r": "t", "s": "d", "t": "y", "u": "i", "v": "b", "w": "e", "x": "c", "y": "u", "z": "x"}
 """A key's neighbour on a QWERTY keyboard: how fingers miss."""
+BY_EAR = (("ph", "f"), ("ck", "k"), ("c", "k"), ("s", "z"), ("ea", "ee"), ("oo", "u"), ("ai", "ay"), ("er", "ur"), ("or", "er"), ("ll", "l"),
+          ("tt", "t"), ("le", "el"), ("y", "ie"), ("x", "ks"), ("g", "j"), ("ow", "ou"), ("ie", "ei"), ("ch", "sh"), ("ss", "s"), ("ar", "er"))
+"""Letters and how they are written by ear."""
