@@ -117,7 +117,11 @@ class EmbeddedEngine:
 
     def plan(self, text: str, config: MultiMatch) -> QueryPlan:
         """What the engine makes of one query text before it scores."""
-        return self._planner.plan(self.analyze(text), config, [self._field(name) for name in config.fields])
+        return self.plan_fields(text, config, [self._field(name) for name in config.fields])
+
+    def plan_fields(self, text: str, config: MultiMatch, fields: Sequence[int]) -> QueryPlan:
+        """The plan over fields given by index position; weights and tie breaker play no part."""
+        return self._planner.plan(self.analyze(text), config, fields)
 
     def run(self, queries: pd.DataFrame, config: MultiMatch, depth: int = 10, *, progress: bool = False) -> SearchRun:
         """Search all queries.
@@ -145,7 +149,7 @@ class EmbeddedEngine:
         """
         check_queries(queries)
         check_depth(depth)
-        self._check_fields(config)
+        self.check_fields(config)
         scratch = Scratch.of(len(self.product_ids))
         hits, totals, doubtful = [], [], []
         for text in tqdm(queries["query"], desc="search", unit="query", disable=not progress):
@@ -250,7 +254,8 @@ class EmbeddedEngine:
             raise ValueError(f"product_id {product_id!r} is not in the index of {len(self.product_ids):,} products")
         return self.index.positions[product_id]
 
-    def _check_fields(self, config: MultiMatch) -> None:
+    def check_fields(self, config: MultiMatch) -> None:
+        """Raise a ValueError for a field that is not indexed."""
         for name in config.fields:
             self._field(name)
 

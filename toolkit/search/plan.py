@@ -118,8 +118,18 @@ class QueryPlan:
         return any(field.irreproducible for field in self.fields)
 
     def weights(self, field_weights: np.ndarray) -> np.ndarray:
-        """Float32 weight ``W`` of each row: shape (R,), for one weight per field of the plan."""
-        return bm25.term_weights(self.boost, self.clause_boost, field_weights[self.row_field], self.idf)
+        """Float32 weight ``W`` of each row.
+
+        Parameters
+        ----------
+        field_weights : ndarray, float32, shape (fields,) or (fields, configurations)
+
+        Returns
+        -------
+        ndarray, float32, shape (R,) or (R, configurations)
+        """
+        rows = (slice(None),) + (None,) * (field_weights.ndim - 1)
+        return bm25.term_weights(self.boost[rows], self.clause_boost[rows], field_weights[self.row_field], self.idf[rows])
 
 
 class Planner:
