@@ -130,7 +130,7 @@ def table_html(frame: pd.DataFrame, caption: str, *, digits: int = 3, limit: int
             f'<td style="{_CELL.format(align=side)}">{cell if name in trusted else escape(format_value(cell, digits=digits))}</td>'
             for name, side, cell in zip(frame.columns, align, row)) + "</tr>"
         for row in shown.itertuples(index=False, name=None))
-    return ('<table class="toolkit-table" style="border-collapse:collapse">'
+    return ('<table class="toolkit-table" style="border-collapse:collapse;line-height:1.4">'
             f'<caption style="text-align:left;font-weight:bold;padding:4px 0">{escape(caption)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
@@ -155,7 +155,7 @@ def card(title: str, rows: Mapping[str, object] | Sequence[tuple[str, object]], 
                    for name, value in pairs)
     below = f'<p style="max-width:60em">{escape(note)}</p>' if note else ""
     return (f'<div class="toolkit-card" role="group" aria-label="{escape(title)}">'
-            f'<p><strong>{escape(title)}</strong></p><table style="border-collapse:collapse"><tbody>{body}</tbody></table>{below}</div>')
+            f'<p><strong>{escape(title)}</strong></p><table style="border-collapse:collapse;line-height:1.4"><tbody>{body}</tbody></table>{below}</div>')
 
 
 def bar(value: float, largest: float, *, colour: str = "#0173b2", width: int = 120, digits: int = 2) -> str:

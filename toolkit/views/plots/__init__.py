@@ -1,7 +1,7 @@
 """Pictures: one function per finding, each a function of a result's table.
 
 All are keyword-only after the table, take ``ax=None`` (a new figure) and return the Axes; none shows
-anything. The title states the finding.
+anything. The title states the finding. In a notebook cell: ``picture(plot_something(table))``.
 """
 
 from toolkit.lazy import attach
@@ -10,4 +10,5 @@ from toolkit.lazy import attach
 __getattr__, __dir__, __all__ = attach(__name__, {
     "new_axes": "base",
     "PALETTE": "base",
+    "picture": "base",
 })

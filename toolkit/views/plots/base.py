@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolkit.views.html import figure_html
 
 if TYPE_CHECKING:
+    from IPython.display import HTML
     from matplotlib.axes import Axes
 
 # seaborn's "colorblind" palette, written out so that plots need not import seaborn for six colours.
@@ -45,3 +46,18 @@ def finish(ax: Axes, *, title: str, xlabel: str = "", ylabel: str = "") -> Axes:
 def axes_html(ax: Axes, alt: str = "") -> str:
     """The axes' figure as an ``<img>``; without ``alt`` its title (the finding) is the alternative text."""
     return figure_html(ax.figure, alt or ax.get_title(loc="left") or ax.get_title())
+
+
+def picture(ax: Axes, alt: str = "") -> HTML:
+    """A plot as the last line of a notebook cell: an image with alternative text, no figure left open.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        What a plot function returned.
+    alt : str
+        What the picture shows; default the title of the axes, which states the finding.
+    """
+    from IPython.display import HTML
+
+    return HTML(axes_html(ax, alt))
