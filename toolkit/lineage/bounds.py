@@ -29,7 +29,8 @@ class Share:
     """A share to bound: of the rows with ``member`` (1, 0, -1 unknown), those with the flag.
 
     ``low`` and ``high`` are the certain and the possible flags; rows in ``reach`` may be flagged too, but at most ``budget`` of
-    them (None: all). ``complement`` asks for the share without the flag.
+    them (None: all). ``complement`` asks for the share without the flag. The plain metric counts ``observed`` over members that
+    are ``known`` (None: all).
     """
 
     member: np.ndarray
@@ -39,6 +40,7 @@ class Share:
     reach: np.ndarray | None = None
     budget: int | None = None
     complement: bool = False
+    known: np.ndarray | None = None
 
 
 def share_bounds(share: Share) -> tuple[float, float]:
@@ -143,7 +145,7 @@ def bounds(log: Log, use: ActiveUse | None = None, *, assumptions: Sequence = ()
 def _row(metric: str, role: str, share: Share, texts: tuple[str, ...]) -> dict[str, object]:
     """One row of the bounds table."""
     low, high = share_bounds(share)
-    inside = share.member == 1
+    inside = (share.member == 1) & (True if share.known is None else share.known)
     value = float(share.observed[inside].mean()) if inside.any() else float("nan")
     value = 1.0 - value if share.complement else value
     return {"metric": metric, "role": role, "low": low, "high": high, "observed": value, "width": high - low, "n": int(inside.sum()),
@@ -172,7 +174,7 @@ def _from_evidence(found: Evidence, complement: bool) -> Callable[[np.ndarray], 
 
 def _from_flags(certain: np.ndarray, possible: np.ndarray) -> Callable[[np.ndarray], Share]:
     """Shares of a three-valued flag."""
-    return lambda member: Share(member, certain, possible, certain)
+    return lambda member: Share(member, certain, possible, certain, known=certain | ~possible)
 
 
 def routing_shares(log: Log) -> dict[str, Share]:
@@ -188,7 +190,7 @@ def routing_shares(log: Log) -> dict[str, Share]:
     maybe = np.where(retrieved, 1, -1 if loose else 0).astype(np.int8)
     return {
         "retrieval rate": Share(everyone, retrieved, retrieved, retrieved, ~nothing, loose),
-        "misroute rate": Share(maybe, scope == 0, scope != 1, scope == 0),
+        "misroute rate": Share(maybe, scope == 0, scope != 1, scope == 0, known=scope >= 0),
         "missed-retrieval rate": Share(scope, retrieved, retrieved, retrieved, ~nothing, loose, complement=True),
-        "multi-intent share": Share(everyone, several, several | np.isnan(intents), several),
+        "multi-intent share": Share(everyone, several, several | np.isnan(intents), several, known=~np.isnan(intents)),
     }

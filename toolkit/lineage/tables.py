@@ -32,9 +32,9 @@ class Log:
         ``retrieval_id`` or ``query``, ``asset_id``, ``grade``.
     list_limit : int, optional
         Returned lists of this length may have been cut: an asset absent from one is unknown, not absent.
-    partial : set of str
-        Link columns (``retry_of``, ``expected_retrieval_id``) whose null means "unknown" although other
-        rows have values. A link column that is absent or wholly null is always unknown.
+    links : set of str, optional
+        Link columns (``retry_of``, ``expected_retrieval_id``) in which a null says "there is none"; in the others null is
+        "unknown". None: those columns that hold any value.
     recorded_actions : set of str, optional
         The only action names the product logs; None: every kind would have been logged.
 
@@ -49,7 +49,7 @@ class Log:
     actions: pd.DataFrame
     judgments: pd.DataFrame | None = None
     list_limit: int | None = None
-    partial: frozenset[str] = frozenset()
+    links: frozenset[str] | None = None
     recorded_actions: frozenset[str] | None = None
     _cache: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -64,9 +64,9 @@ class Log:
             if not {"retrieval_id", "query"} & set(self.judgments.columns):
                 raise TableError(f"lineage_judgments: got {list(self.judgments.columns)}; expected retrieval_id or query "
                                  "to say what was judged")
-        unknown = set(self.partial) - set(LINKS)
+        unknown = set(self.links or ()) - set(LINKS)
         if unknown:
-            raise TableError(f"Log: partial names {sorted(unknown)}; expected some of {LINKS}")
+            raise TableError(f"Log: links names {sorted(unknown)}; expected some of {LINKS}")
 
     @classmethod
     def of(cls, source: Any, *, judgments: pd.DataFrame | None = None, **declarations: Any) -> Log:
@@ -83,8 +83,10 @@ class Log:
 
     def link_recorded(self, name: str) -> bool:
         """Whether a null in this link column means "there is none" (else it means "unknown")."""
+        if self.links is not None:
+            return name in self.links
         frame = self.retrievals if name == "retry_of" else self.actions
-        return name not in self.partial and name in frame.columns and bool(frame[name].notna().any())
+        return name in frame.columns and bool(frame[name].notna().any())
 
     def records(self, action: str) -> bool:
         """Whether an action of this name would have been logged."""
