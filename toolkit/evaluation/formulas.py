@@ -122,11 +122,11 @@ def err(pool: Pool, k: int | None, max_grade: float) -> np.ndarray:
         raise ValueError(f"err: grade {pool.judged.grade[above].max():g} is above the scale's best grade {max_grade:g}; "
                          f"state the scale, for example 'err(max_grade={pool.judged.grade.max():g})@10'")
     top = _top(pool, k)
-    query, position = pool.query[top], pool.position[top]
-    stop = (np.exp2(np.nan_to_num(pool.grade[top])) - 1.0) / 2.0 ** max_grade
-    going = np.r_[0.0, np.cumsum(np.log1p(-stop))]  # log of the product, counted from each query's first row
-    start = np.searchsorted(query, query)
-    value = pool.sums(query, stop / (position + 1.0) * np.exp(going[:-1] - going[start]))
+    position = pool.position[top]
+    stop = np.zeros((pool.size, int(position.max(initial=-1)) + 1))
+    stop[pool.query[top], position] = (np.exp2(np.nan_to_num(pool.grade[top])) - 1.0) / 2.0 ** max_grade
+    reached = np.cumprod(np.hstack([np.ones((pool.size, 1)), 1.0 - stop]), axis=1)[:, :-1]
+    value = (reached * stop / (np.arange(stop.shape[1]) + 1.0)).sum(axis=1)
     best = pool.sums(pool.judged.query[pool.judged.grade > 0])
     return np.where(best > 0, value, np.nan)
 

@@ -19,7 +19,7 @@ against enumeration of every grading in the tests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ class Unjudged:
 
 
 def metric_bounds(pool: Pool, measure: Measure, gains: Gains, relevant_grade: float, *,
-                  unseen: int = 0) -> tuple[np.ndarray, np.ndarray]:
+                  unseen: int | np.ndarray = 0) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest value of each query over all gradings of its unjudged products, shapes (Q,).
 
     Parameters
@@ -57,7 +57,7 @@ def metric_bounds(pool: Pool, measure: Measure, gains: Gains, relevant_grade: fl
     pool : Pool
     measure, gains, relevant_grade
         As in :func:`toolkit.evaluation.evaluate`.
-    unseen : int
+    unseen : int or ndarray of int, shape (Q,)
         Unjudged products per query that the list did not return; they can only raise the ideal.
 
     Returns
@@ -91,8 +91,9 @@ def delta_bounds(baseline: Pool, candidate: Pool, measure: Measure, gains: Gains
         up = _unjudged([(candidate, 1.0), (baseline, -1.0)], measure, unseen)
         low = -form.largest(-start, _unjudged([(baseline, 1.0), (candidate, -1.0)], measure, unseen))
         return _undefined_like(undefined, low), _undefined_like(undefined, form.largest(start, up))
-    low_a, high_a = metric_bounds(baseline, measure, gains, relevant_grade, unseen=unseen)
-    low_b, high_b = metric_bounds(candidate, measure, gains, relevant_grade, unseen=unseen)
+    holes_a, holes_b = (pool.sums(pool.query[np.isnan(pool.grade)]) for pool in (baseline, candidate))
+    low_a, high_a = metric_bounds(baseline, measure, gains, relevant_grade, unseen=unseen + holes_b)
+    low_b, high_b = metric_bounds(candidate, measure, gains, relevant_grade, unseen=unseen + holes_a)
     return low_b - high_a, high_b - low_a
 
 
@@ -173,7 +174,7 @@ class _Form:
         return best
 
 
-def _unjudged(lists: list[tuple[Pool, float]], measure: Measure, unseen: int) -> Unjudged:
+def _unjudged(lists: list[tuple[Pool, float]], measure: Measure, unseen: int | np.ndarray) -> Unjudged:
     """Summed, sorted position weights of the unjudged products of one or two lists."""
     parts = []
     for pool, sign in lists:
@@ -198,10 +199,8 @@ def _unjudged(lists: list[tuple[Pool, float]], measure: Measure, unseen: int) ->
 
 
 def _graded_bounds(pool: Pool, measure: Measure, gains: Gains, relevant_grade: float, value: np.ndarray,
-                   unseen: int) -> tuple[np.ndarray, np.ndarray]:
+                   unseen: int | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Measures that rise with every grade: all unjudged at 0, and all at the best grade."""
-    from dataclasses import replace
-
     used = GAINS[measure.gains] if measure.gains else gains
     best_grade = used.max_grade if measure.max_grade is None else measure.max_grade
     full = replace(pool, grade=np.where(np.isnan(pool.grade), best_grade, pool.grade))
