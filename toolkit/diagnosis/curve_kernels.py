@@ -24,6 +24,8 @@ MARGIN = 2.0 ** -18
 EQUAL = 1e-12
 
 NEAR_TIE, BORDER, ZERO_PAGE = 1, 2, 4
+#: Constants of the 64-bit FNV-1a hash, for fingerprints of rankings.
+BASIS, PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)
 
 
 @kernel
@@ -90,13 +92,13 @@ def append_zero(doc, length, weight, k, n, seen, out_doc, out_score, out_field):
 
 
 @kernel
-def metric_value(docs, n, gain, discount, take_max):
-    """``sum`` (or max) over ranks of ``discount[rank] * gain[document]``, from rank 1."""
+def metric_value(docs, n, gain, discount, take_max, divisor):
+    """``sum`` (or max) over ranks of ``gain[document] * discount[rank]``, from rank 1, over ``divisor``."""
     value = 0.0
     for rank in range(min(n, len(discount))):
-        part = discount[rank] * gain[docs[rank]]
+        part = gain[docs[rank]] * discount[rank]
         value = max(value, part) if take_max else value + part
-    return value
+    return value / divisor
 
 
 @kernel
@@ -116,13 +118,16 @@ def near_tie(docs, scores, fields, n, k, gain, same_field_equal_is_stable):
 
 
 @kernel
-def evaluate_query(doc, score, length, gain, weights, discount, take_max, k, values, flags, prints, ranking):
+def evaluate_query(doc, score, length, gain, divisor, marks, weights, discount, take_max, k, values, flags, prints):
     """Metric values, flags and ranking fingerprints of one query under many weight vectors.
 
     Parameters
     ----------
     doc, score, length : the query's lists, as in :func:`merge`
     gain : float64 array (metrics, documents)
+    divisor : float64 array (metrics,)
+    marks : uint64 array (documents,)
+        A hash of each product_id.
     weights : float64 array (configurations, fields)
     discount : float64 array (metrics, >= k)
     take_max : bool array (metrics,)
@@ -133,9 +138,7 @@ def evaluate_query(doc, score, length, gain, weights, discount, take_max, k, val
         Bits ``NEAR_TIE``, ``BORDER`` (an unlisted document may be within the margin of rank k),
         ``ZERO_PAGE`` (a list of weight 0 was too short to fill the page).
     prints : uint64 array (configurations,), filled
-        Fingerprint of the ordered top k.
-    ranking : int32 array (configurations, k), filled
-        Local documents, -1 behind the end.
+        Fingerprint of the ordered top k: ``print = (print ^ mark) * PRIME`` from ``BASIS`` on.
     """
     width = k + 1
     seen = np.zeros(gain.shape[1], np.uint8)
@@ -154,14 +157,12 @@ def evaluate_query(doc, score, length, gain, weights, discount, take_max, k, val
         if hidden:
             flag |= ZERO_PAGE
         flags[c] = flag
-        mark = np.uint64(1469598103934665603)
-        for i in range(k):
-            ranking[c, i] = docs[i] if i < n else -1
-            if i < n:
-                mark = (mark ^ np.uint64(docs[i] + 1)) * np.uint64(1099511628211)
+        mark = BASIS
+        for i in range(n):
+            mark = (mark ^ marks[docs[i]]) * PRIME
         prints[c] = mark
         for m in range(gain.shape[0]):
-            values[c, m] = metric_value(docs, n, gain[m], discount[m], take_max[m])
+            values[c, m] = metric_value(docs, n, gain[m], discount[m], take_max[m], divisor[m])
 
 
 @kernel
@@ -194,7 +195,7 @@ def breakpoints(score, length, power):
 
 
 @kernel
-def line_pieces(doc, score, length, power, extra, gain, discount, take_max, k):
+def line_pieces(doc, score, length, power, extra, gain, divisor, discount, take_max, k):
     """One query's metric along a line in weight space: every piece and every breakpoint.
 
     Parameters
@@ -205,7 +206,7 @@ def line_pieces(doc, score, length, power, extra, gain, discount, take_max, k):
     extra : int32 array
         Documents that match with score 0 at every x, in product_id order.
     gain : float64 array (documents,)
-    discount, take_max, k
+    divisor, discount, take_max, k
         The metric.
 
     Returns
@@ -230,7 +231,7 @@ def line_pieces(doc, score, length, power, extra, gain, discount, take_max, k):
             if n < k and not seen[d]:
                 docs[n] = d
                 n += 1
-        value = metric_value(docs, n, gain, discount, take_max)
+        value = metric_value(docs, n, gain, discount, take_max, divisor)
         if i % 2 == 1:
             at[i // 2] = value
         else:
@@ -284,7 +285,7 @@ def group_lists(doc, score, length, weight, power, gain, k):
 
 
 @kernel
-def line_query(doc, score, length, weight, power, gain, discount, take_max, k):
+def line_query(doc, score, length, weight, power, gain, divisor, discount, take_max, k):
     """Everything about one query along one line; see :func:`line_pieces` and :func:`upper_envelope`.
 
     Parameters
@@ -304,7 +305,7 @@ def line_query(doc, score, length, weight, power, gain, discount, take_max, k):
     count, hidden = append_zero(doc, length, still, len(gain), 0, seen, extra, nothing, none)
     if hidden and g_length.max() < k:
         doubtful = True
-    edges, inside, at = line_pieces(g_doc, g_score, g_length, powers, extra[:count], gain, discount, take_max, k)
+    edges, inside, at = line_pieces(g_doc, g_score, g_length, powers, extra[:count], gain, divisor, discount, take_max, k)
     starts, bounds = upper_envelope(edges, inside, at)
     if doubtful:
         starts, bounds = starts[:1], np.ones(1)

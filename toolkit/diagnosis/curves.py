@@ -211,7 +211,7 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
     for q in defined:
         gain = goal.gain[space.pointer[q]:space.pointer[q + 1]]
         e, inside, at, starts, bounds, doubt = kernels.line_query(
-            space.doc[q], space.score[q], space.length[q], weight, power, gain, goal.discount, goal.take_max, goal.k)
+            space.doc[q], space.score[q], space.length[q], weight, power, gain, goal.divisor[q], goal.discount, goal.take_max, goal.k)
         first += inside[0]
         bound += bounds[0]
         edges.append(e)

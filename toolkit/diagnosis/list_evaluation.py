@@ -63,11 +63,12 @@ def evaluate_lists(space: WeightSpace, configs: Iterable[MultiMatch], objectives
     gain = np.array([one.gain for one in objectives])
     shape = (len(space.query_ids), len(weights))
     values, flags, prints = np.empty((*shape, len(objectives))), np.empty(shape, np.uint8), np.empty(shape, np.uint64)
-    ranking = np.empty((len(weights), k), np.int32)
+    divisor = np.array([one.divisor for one in objectives])
     for q in range(shape[0]):
-        own = np.ascontiguousarray(gain[:, space.pointer[q]:space.pointer[q + 1]])
-        kernels.evaluate_query(space.doc[q], space.score[q], space.length[q], own, weights, discounts, take_max, k,
-                               values[q], flags[q], prints[q], ranking)
+        own = slice(space.pointer[q], space.pointer[q + 1])
+        kernels.evaluate_query(space.doc[q], space.score[q], space.length[q], np.ascontiguousarray(gain[:, own]),
+                               np.ascontiguousarray(divisor[:, q]), space.marks[own], weights, discounts, take_max, k,
+                               values[q], flags[q], prints[q])
     for m, one in enumerate(objectives):
         values[~one.defined, :, m] = np.nan
     return ListValues(values, flags, prints)

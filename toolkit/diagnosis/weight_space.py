@@ -50,6 +50,11 @@ class WeightSpace:
         return f"WeightSpace({len(self.query_ids)} queries, fields {list(self.fields)}, {self.depth} deep)"
 
     @cached_property
+    def marks(self) -> np.ndarray:
+        """A hash of each listed document's product_id (uint64)."""
+        return pd.util.hash_array(self.product_ids)
+
+    @cached_property
     def owner(self) -> np.ndarray:
         """Index of the query of each listed document (int64, like ``product_ids``)."""
         return np.repeat(np.arange(len(self.query_ids)), np.diff(self.pointer))
@@ -144,7 +149,9 @@ def _arrays(query_ids: tuple[str, ...], fields: tuple[str, ...], q, f, p, s, ids
 
 @dataclass(frozen=True)
 class Objective:
-    """A metric as numbers: ``sum`` (or max) over ranks of ``discount[rank] * gain[document]``.
+    """A metric as numbers: ``sum`` (or max) over ranks of ``gain[document] * discount[rank]``, over ``divisor``.
+
+    The order of operations is that of :mod:`toolkit.evaluation.formulas`, so values agree to the last bit.
 
     Attributes
     ----------
@@ -153,7 +160,8 @@ class Objective:
     discount : float64 array (k,)
     take_max : bool
     gain : float64 array, aligned with ``WeightSpace.product_ids``
-        Already divided by the query's ideal.
+    divisor : float64 array (queries,)
+        The query's ideal (or k, or 1); 1 where the metric is undefined.
     defined : bool array (queries,)
         False where the metric is undefined (nothing relevant was judged) or nothing was judged:
         these queries stay outside every mean.
@@ -164,6 +172,7 @@ class Objective:
     discount: np.ndarray
     take_max: bool
     gain: np.ndarray
+    divisor: np.ndarray
     defined: np.ndarray
 
     @property
@@ -197,19 +206,22 @@ def objective(space: WeightSpace, judgments: pd.DataFrame, metric: str | Measure
     used = GAINS[measure.gains] if measure.gains else gains
     threshold = relevant_grade if measure.relevant is None else measure.relevant
     judged = read_judgments(judgments, list(space.query_ids))
+    raw, weights, divisor, defined = metric_parts(judged, measure, used, threshold)
+    return Objective(measure, measure.definition(used, threshold), weights, measure.name in ("mrr", "success"),
+                     np.ascontiguousarray(_aligned(space, judged, raw)), divisor, defined)
+
+
+def metric_parts(judged: Judged, measure: Measure, gains: Gains, threshold: float) -> tuple[np.ndarray, ...]:
+    """Gain of each judgment, discount of each rank, divisor of each query, and where the measure is defined."""
     position = np.arange(measure.k)
     if measure.name.startswith("ndcg"):
-        value, weights = used.of(judged.grade), discount(position)
-        divisor = ideal_dcg(_only_judged(judged), measure.k if measure.name == "ndcg" else None, used)
-    else:
-        value = (judged.grade >= threshold).astype(np.float64)
-        weights = {"mrr": 1 / (position + 1.0), "precision": np.full(measure.k, 1 / measure.k)}.get(measure.name, np.ones(measure.k))
-        divisor = relevant_counts(_only_judged(judged), threshold)
-    defined = divisor > 0
-    safe = np.where(defined, divisor, 1.0) if measure.name.startswith("ndcg") or measure.name == "recall" else np.ones(len(divisor))
-    gain = _aligned(space, judged, value) / safe[space.owner]
-    return Objective(measure, measure.definition(used, threshold), weights, measure.name in ("mrr", "success"),
-                     np.ascontiguousarray(gain), defined)
+        ideal = ideal_dcg(_only_judged(judged), measure.k if measure.name == "ndcg" else None, gains)
+        return gains.of(judged.grade), discount(position), np.where(ideal > 0, ideal, 1.0), ideal > 0
+    value = (judged.grade >= threshold).astype(np.float64)
+    relevant = relevant_counts(_only_judged(judged), threshold)
+    weights = 1.0 / (position + 1.0) if measure.name == "mrr" else np.ones(measure.k)
+    divisor = {"recall": np.where(relevant > 0, relevant, 1.0), "precision": np.full(len(relevant), float(measure.k))}
+    return value, weights, divisor.get(measure.name, np.ones(len(relevant))), relevant > 0
 
 
 def _only_judged(judged: Judged) -> Pool:
