@@ -11,6 +11,7 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "EmbeddedEngine": "embedded",
     "ElasticsearchEngine": "elasticsearch",
     "Explanation": "explain",
+    "FieldLists": "field_lists",
     "FieldScores": "field_scores",
     "IndexFileError": "storage",
     "sweep_rankings": "sweep_kernel",

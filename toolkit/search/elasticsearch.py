@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from toolkit.search.config import MultiMatch
+from toolkit.search.elasticsearch_explain import explain_product
+from toolkit.search.elasticsearch_fields import ListAnswer, field_list, field_scores, scores_table
 from toolkit.search.elasticsearch_index import IndexState, LoadReport, load_index, read_state
 from toolkit.search.elasticsearch_requests import Connection, Failure, Retry, connect
 from toolkit.search.elasticsearch_search import assemble, earlier_answers, read_hits, search_body
+from toolkit.search.explain import Explanation
+from toolkit.search.field_scores import FieldScores
 from toolkit.search.protocol import SearchRun, SearchWarning
 from toolkit.search.query_table import check_queries
+from toolkit.tables import RANKINGS, check
 
 if TYPE_CHECKING:
     from elasticsearch import Elasticsearch
@@ -141,7 +146,7 @@ class ElasticsearchEngine:
             On Ctrl-C, with the finished part.
         """
         check_queries(queries, depth)
-        engine = self._identify(config)
+        engine = self.identify(config)
         answers = earlier_answers(resume, queries, config, depth, engine, INTERRUPTED)
         texts = queries["query"].tolist()
         sent = [i for i, answer in enumerate(answers) if isinstance(answer, Failure)]
@@ -159,7 +164,55 @@ class ElasticsearchEngine:
         run.warn()
         return run.rankings
 
-    def _identify(self, config: MultiMatch) -> str:
+    def explain(self, query_text: str, product_id: str, config: MultiMatch) -> Explanation:
+        """Why one product got its score, in the form of the embedded engine.
+
+        Raises
+        ------
+        ValueError
+            For a product or field that the index does not have.
+        ConnectionError
+            If the server does not answer.
+        """
+        return explain_product(self.connection, query_text, product_id, config, id_field=self.id_field, engine=self.identify(config))
+
+    def field_scores(self, queries: pd.DataFrame, config: MultiMatch, rankings: pd.DataFrame, *, progress: bool = False) -> FieldScores:
+        """Unboosted score of each matching field for the (query, product) pairs of rankings.
+
+        One search per query (and thousand products): every field is a named query whose score comes
+        with the hit. Parameters and errors as in the embedded engine; a query that the server does
+        not answer raises a ConnectionError.
+        """
+        check_queries(queries)
+        check(rankings, RANKINGS, columns=["query_id", "product_id"], source="rankings")
+        texts = dict(zip(queries["query_id"], queries["query"], strict=True))
+        wanted = []
+        for query_id, group in rankings.groupby("query_id", sort=False):
+            if query_id not in texts:
+                raise ValueError(f"rankings: query_id {query_id!r} is not among the {len(texts)} queries; pass its text too")
+            wanted.append((query_id, texts[query_id], list(dict.fromkeys(group["product_id"]))))
+        engine = self.identify(config)
+        return FieldScores(scores_table(field_scores(self.connection, wanted, config, self.id_field, progress)), config, engine)
+
+    def analyze(self, text: str, field: str | None = None) -> list[str]:
+        """The terms of a text as the index analyses it (by the named field, else by its first text field)."""
+        name = field or self.fields[0]
+        answer = self.connection.call(lambda client: client.indices.analyze(index=self.index, field=name, text=text))
+        if isinstance(answer, Failure):
+            raise ConnectionError(f"Elasticsearch index {self.index!r}: {answer.reason}")
+        return [token["token"] for token in answer["tokens"]]
+
+    def field_list(self, queries: pd.DataFrame, field: str, config: MultiMatch, depth: int, *, first_matches: bool = True,
+                   progress: bool = False) -> list[ListAnswer]:
+        """One field's top for each query, with the other fields' scores of its products: one search per query.
+
+        Used by :class:`toolkit.search.FieldLists`.
+        """
+        check_queries(queries, depth)
+        return field_list(self.connection, queries["query"].tolist(), field, config, depth, self.id_field,
+                          first_matches=first_matches, progress=progress)
+
+    def identify(self, config: MultiMatch) -> str:
         """Name of the engine in the state it is in; refuses a configuration that the index cannot answer."""
         state = read_state(self.connection, self.id_field)
         if isinstance(state, Failure):
