@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from toolkit.tables import (ACTIONS, LINEAGE_JUDGMENTS, PROMPTS, RETRIEVALS, Schema, TableError, check)
@@ -143,8 +144,8 @@ class Folded:
 def fold_executions(executions: pd.DataFrame) -> Folded:
     """One row per retrieval_id from a table that has one row per execution (facet, page, retry calls).
 
-    A facet call returns no list: that is not an empty result. So an id is empty only when none of
-    its executions returned anything.
+    A facet call returns no list: that is not an empty result. So an id is empty only when all of its executions are known to
+    have returned nothing, and its list is unknown when one of them did not log its list and no other returned anything.
     """
     lists = column(executions, "returned_asset_ids")
     sizes = list_sizes(lists)
@@ -152,7 +153,7 @@ def fold_executions(executions: pd.DataFrame) -> Folded:
     if "time" in executions.columns:
         order["time"] = executions["time"].to_numpy()
         order = order.sort_values("time", kind="stable")
-    order["rank"] = (order["size"].fillna(-1) <= 0).astype(int) + order["size"].isna().astype(int)
+    order["rank"] = np.where(order["size"] > 0, 0, np.where(order["size"].isna(), 1, 2))  # an unlogged list may hold something
     best = order.sort_values("rank", kind="stable").drop_duplicates("id").sort_values("row")["row"].to_numpy()
     table = executions.iloc[best].copy()
     first = executions.iloc[order["row"].to_numpy()].groupby("retrieval_id", sort=False)
