@@ -18,9 +18,10 @@ from toolkit.search.index import Index, build_index
 from toolkit.search.kernels import Scratch, field_values, score, top
 from toolkit.search.plan import Planner, QueryPlan
 from toolkit.search.protocol import SearchRun
+from toolkit.search.query_table import check_queries
 from toolkit.search.storage import load_index, save_index
 from toolkit.search.trace import trace
-from toolkit.tables import QUERIES, RANKINGS, TableError, check
+from toolkit.tables import RANKINGS, check
 
 
 class EmbeddedEngine:
@@ -147,8 +148,7 @@ class EmbeddedEngine:
         TableError
             For null or repeated query ids, or a query that is not text.
         """
-        check_queries(queries)
-        check_depth(depth)
+        check_queries(queries, depth)
         self.check_fields(config)
         scratch = Scratch.of(len(self.product_ids))
         hits, totals, doubtful = [], [], []
@@ -274,24 +274,6 @@ def field_weights(index: Index, plan: QueryPlan, config: MultiMatch) -> np.ndarr
 def tie_of(config: MultiMatch) -> float:
     """The tie breaker as the engine uses it: rounded to float32."""
     return float(np.float32(config.tie))
-
-
-def check_queries(queries: pd.DataFrame) -> None:
-    """Refuse null, repeated or non-string ids and queries that are not text, naming the row."""
-    check(queries, QUERIES, source="queries")
-    repeated = queries["query_id"].duplicated().to_numpy()
-    if repeated.any():
-        row = int(repeated.argmax())
-        raise TableError(f"queries row {row}: query_id {queries['query_id'].iloc[row]!r} occurs more than once; keep one row a query")
-    for row, text in enumerate(queries["query"]):
-        if not isinstance(text, str):
-            raise TableError(f"queries row {row}: query is {text!r}; expected text (an empty string finds nothing)")
-
-
-def check_depth(depth: int) -> None:
-    """Refuse anything but a positive whole number."""
-    if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 1:
-        raise ValueError(f"depth is {depth!r}; expected an integer of at least 1")
 
 
 def _status(ids: pd.Series, totals: list[int], doubtful: list[bool]) -> pd.DataFrame:

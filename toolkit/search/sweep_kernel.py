@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 
 from toolkit.search.config import MultiMatch
 from toolkit.search.plan import QueryPlan
+from toolkit.search.query_table import check_queries
 from toolkit.search.sweep_loops import BLOCK, bound_products, drop_incomplete, gather_entries, rank_products
 
 if TYPE_CHECKING:
@@ -82,10 +83,7 @@ def sweep_rankings(engine: EmbeddedEngine, queries: pd.DataFrame, configs: Seque
     >>> for swept in sweep_rankings(engine, queries, configs, depth=10):  # doctest: +SKIP
     ...     ids = engine.product_ids[swept.positions[0]]  # ranking under configs[0]
     """
-    from toolkit.search.embedded import check_depth, check_queries
-
-    check_queries(queries)
-    check_depth(depth)
+    check_queries(queries, depth)
     families = [Family.of(engine, [configs[i] for i in members], members) for members in _families(configs)]
     if not families:
         raise ValueError("sweep_rankings: configs is empty; give at least one MultiMatch")

@@ -6,6 +6,8 @@ import numpy as np
 
 from toolkit.search.jit import kernel
 
+Array = np.ndarray
+
 BLOCK = 64
 """Products whose bounds are tested together."""
 
@@ -18,7 +20,7 @@ _TINY = np.float32(1e-36)
 
 
 @kernel
-def gather_entries(start, stop, docs, den, products):
+def gather_entries(start: Array, stop: Array, docs: Array, den: Array, products: int) -> tuple[Array, Array, Array, Array]:
     """Postings of all rows, product by product (products in order of first appearance).
 
     Returns candidates (int32), their entry offsets (int64), and row and den of each entry.
@@ -55,7 +57,8 @@ def gather_entries(start, stop, docs, den, products):
 
 
 @kernel
-def drop_incomplete(candidates, ptr, row, den, row_field, row_clause, needed):
+def drop_incomplete(candidates: Array, ptr: Array, row: Array, den: Array, row_field: Array, row_clause: Array,
+                    needed: Array) -> tuple[Array, Array, Array, Array]:
     """Keep a field's entries only where the product matches as many clauses as the field needs."""
     kept, used = 0, 0
     out_ptr = np.zeros(len(ptr), np.int64)
@@ -82,7 +85,7 @@ def drop_incomplete(candidates, ptr, row, den, row_field, row_clause, needed):
 
 
 @kernel
-def bound_products(ptr, row, den, weight, row_field, fields):
+def bound_products(ptr: Array, row: Array, den: Array, weight: Array, row_field: Array, fields: int) -> Array:
     """No less than any field's score at weight 1, roundings of any weight included: float32 (n, fields)."""
     bounds = np.zeros((len(ptr) - 1, fields), np.float32)
     for i in range(len(ptr) - 1):
@@ -93,8 +96,9 @@ def bound_products(ptr, row, den, weight, row_field, fields):
 
 
 @kernel
-def rank_products(docs, ptr, row, den, order, block_bounds, row_field, row_clause, weight, field_weight, has, exact, tie,
-                  out_docs, out_scores):
+def rank_products(docs: Array, ptr: Array, row: Array, den: Array, order: Array, block_bounds: Array, row_field: Array,
+                  row_clause: Array, weight: Array, field_weight: Array, has: Array, exact: Array, tie: Array,
+                  out_docs: Array, out_scores: Array) -> None:
     """Fill one heap of (score, product) a configuration: out_docs, out_scores of shape (C, depth).
 
     ``weight`` is float32 (rows, C); ``field_weight``, ``has`` and ``exact`` are (fields, C).
@@ -112,35 +116,9 @@ def rank_products(docs, ptr, row, den, order, block_bounds, row_field, row_claus
             continue
         for k in range(block * BLOCK, min(len(docs), block * BLOCK + BLOCK)):
             i = order[k]
-            for c in range(n_configs):
-                best[c] = 0.0
-                rest[c] = 0.0
-                hit[c] = always
-            p, end = ptr[i], ptr[i + 1]
-            while p < end:
-                field, q = row_field[row[p]], p + 1
-                while q < end and row_field[row[q]] == field:
-                    q += 1
-                if not always:
-                    for c in range(n_configs):
-                        hit[c] |= has[field, c]
-                if q - p == 1:
-                    w, d = weight[row[p]], den[p]
-                    for c in range(n_configs):
-                        value = np.float64(w[c] - w[c] / d)
-                        rest[c] += min(best[c], value)
-                        best[c] = max(best[c], value)
-                else:
-                    _sum_clauses(p, q, row, den, row_clause, weight, total, group)
-                    for c in range(n_configs):
-                        value = total[c] if exact[field, c] else np.float64(np.float32(total[c]))
-                        rest[c] += min(best[c], value)
-                        best[c] = max(best[c], value)
-                p = q
+            _score_product(ptr[i], ptr[i + 1], row, den, row_field, row_clause, weight, has, always, exact, tie,
+                           best, rest, total, group, hit, score)
             enters = False
-            for c in range(n_configs):
-                value = np.float32(best[c] + rest[c] * tie[c])
-                score[c] = value if hit[c] else np.float32(-1.0)
             for c in range(n_configs):
                 enters |= score[c] >= threshold[c]
             if enters:
@@ -149,6 +127,40 @@ def rank_products(docs, ptr, row, den, order, block_bounds, row_field, row_claus
                         size[c] = _push(out_scores[c], out_docs[c], size[c], score[c], docs[i])
                         if size[c] == depth:
                             threshold[c] = out_scores[c, 0]
+
+
+@kernel
+def _score_product(p, end, row, den, row_field, row_clause, weight, has, always, exact, tie,
+                   best, rest, total, group, hit, score):
+    """Score of one product under every configuration; -1 where none of its fields is searched."""
+    n_configs = len(tie)
+    for c in range(n_configs):
+        best[c] = 0.0
+        rest[c] = 0.0
+        hit[c] = always
+    while p < end:
+        field, q = row_field[row[p]], p + 1
+        while q < end and row_field[row[q]] == field:
+            q += 1
+        if not always:
+            for c in range(n_configs):
+                hit[c] |= has[field, c]
+        if q - p == 1:
+            w, d = weight[row[p]], den[p]
+            for c in range(n_configs):
+                value = np.float64(w[c] - w[c] / d)
+                rest[c] += min(best[c], value)
+                best[c] = max(best[c], value)
+        else:
+            _sum_clauses(p, q, row, den, row_clause, weight, total, group)
+            for c in range(n_configs):
+                value = total[c] if exact[field, c] else np.float64(np.float32(total[c]))
+                rest[c] += min(best[c], value)
+                best[c] = max(best[c], value)
+        p = q
+    for c in range(n_configs):
+        value = np.float32(best[c] + rest[c] * tie[c])
+        score[c] = value if hit[c] else np.float32(-1.0)
 
 
 @kernel
