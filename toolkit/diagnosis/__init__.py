@@ -4,4 +4,9 @@ from toolkit.lazy import attach
 
 # Public name -> module of this room that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "FailureDiagnosis": "buckets",
+    "diagnose_failures": "buckets",
+    "query_traits": "traits",
+    "negations": "negation",
+    "share_table": "shares",
 })
