@@ -8,6 +8,7 @@ from toolkit.lazy import attach
 
 # Public name -> module of this package that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "plot_explanation": "explanation",
     "new_axes": "base",
     "PALETTE": "base",
     "picture": "base",

@@ -4,4 +4,6 @@ from toolkit.lazy import attach
 
 # Public name -> module of this package that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "query_explorer": "query_explorer",
+    "render_query": "query_explorer",
 })
