@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from toolkit.search.config import MultiMatch
 from toolkit.search.elasticsearch_requests import Connection, Failure
 from toolkit.search.explain import ClauseScore, Explanation, FieldScore, TermScore, best_first
@@ -54,16 +56,21 @@ def explain_product(connection: Connection, query_text: str, product_id: str, co
         raise ValueError(f"product {product_id!r} is not in index {connection.index!r}")
     fields = [_field_score(name, config.fields[name], hits[0]["_explanation"])
               for name, hits in zip(alone, answers[2:], strict=True) if hits]
-    score = answers[1][0]["_explanation"]["value"] if answers[1] else 0.0
+    score = _float32(answers[1][0]["_explanation"]) if answers[1] else 0.0
     analyzed = connection.call(lambda client: client.indices.analyze(index=connection.index, field=next(iter(alone)), text=query_text))
     terms = () if isinstance(analyzed, Failure) else tuple(token["token"] for token in analyzed["tokens"])
-    return Explanation(query_text, product_id, config, float(score), bool(answers[1]), best_first(fields), engine, terms)
+    return Explanation(query_text, product_id, config, score, bool(answers[1]), best_first(fields), engine, terms)
 
 
 def _answered(answer: dict | Failure) -> list[dict]:
     if isinstance(answer, Failure):
         raise ConnectionError(f"cannot explain: {answer.reason}")
     return answer["hits"]["hits"]
+
+
+def _float32(node: Mapping) -> float:
+    """The value of a node: a float32 printed with just enough digits, read back to the same bits."""
+    return float(np.float32(node["value"]))
 
 
 def _field_score(name: str, weight: float, tree: Mapping) -> FieldScore:
@@ -73,8 +80,8 @@ def _field_score(name: str, weight: float, tree: Mapping) -> FieldScore:
     for node in nodes:
         terms = tuple(_term(leaf, weight) for leaf in _leaves(node))
         names = dict.fromkeys(term.term for term in sorted(terms, key=lambda term: -term.boost))
-        clauses.append(ClauseScore(" + ".join(names), float(node["value"]) if weight else 0.0, terms))
-    return FieldScore(name, weight, float(tree["value"]) if weight else 0.0, tuple(clauses))
+        clauses.append(ClauseScore(" + ".join(names), _float32(node) if weight else 0.0, terms))
+    return FieldScore(name, weight, _float32(tree) if weight else 0.0, tuple(clauses))
 
 
 def _leaves(node: Mapping) -> Iterator[Mapping]:
@@ -90,11 +97,11 @@ def _term(leaf: Mapping, weight: float) -> TermScore:
     return TermScore(
         term=_WEIGHT.fullmatch(leaf["description"])["term"], tf=values["freq"], df=int(values["n"]), documents=int(values["N"]),
         idf=values["idf"], length=values["dl"], average_length=values["avgdl"],
-        boost=values.get("boost", K1_PLUS_1) / K1_PLUS_1 if weight else 0.0, score=float(leaf["value"]) if weight else 0.0)
+        boost=values.get("boost", K1_PLUS_1) / K1_PLUS_1 if weight else 0.0, score=_float32(leaf) if weight else 0.0)
 
 
 def _values(node: Mapping) -> Iterator[tuple[str, float]]:
     """The named numbers below a leaf: ``n``, ``N``, ``idf``, ``freq``, ``dl``, ``avgdl``, ``boost``."""
     for child in node["details"]:
-        yield child["description"].split(",")[0], float(child["value"])
+        yield child["description"].split(",")[0], _float32(child)
         yield from _values(child)

@@ -12,7 +12,7 @@ import pandas as pd
 from elastic_transport import ObjectApiResponse
 from tqdm.auto import tqdm
 
-from toolkit.search.elasticsearch_requests import RETRY_STATUS, Connection, Failure, describe
+from toolkit.search.elasticsearch_requests import RETRY_STATUS, SPLIT_STATUS, Connection, Failure, describe
 from toolkit.search.products import cell_texts, check_products, text_fields
 
 ANALYZER = "toolkit_text"
@@ -156,22 +156,26 @@ def _batches(products: pd.DataFrame, fields: Sequence[str]) -> Iterator[list[tup
 
 def _bulk(connection: Connection, batch: list[tuple[str, dict]]) -> list[tuple[str, int | None, str]]:
     """Load one batch; the refused documents as (product_id, status, reason), after retries of the busy ones."""
-    refused: dict[str, tuple[int | None, str]] = {}
+    refused: list[tuple[str, int | None, str]] = []
     for attempt in range(connection.retry.attempts):
+        if attempt:
+            connection.retry.wait(attempt - 1)
         operations = [line for product_id, document in batch for line in ({"index": {"_id": product_id}}, document)]
         answer = connection.call(lambda client, lines=operations: client.bulk(index=connection.index, operations=lines))
         if isinstance(answer, Failure):
-            return [(product_id, answer.status, answer.reason) for product_id, _ in batch]
-        items = [item["index"] for item in answer["items"]]
-        for (product_id, _), item in zip(batch, items, strict=True):
-            refused.pop(product_id, None)
-            if item["status"] >= 300:
-                refused[product_id] = (item["status"], describe(item))
-        batch = [pair for pair, item in zip(batch, items, strict=True) if item["status"] in RETRY_STATUS]
-        if not batch or attempt == connection.retry.attempts - 1:
+            if answer.status in SPLIT_STATUS and len(batch) > 1:  # one document can make the server refuse them all
+                half = len(batch) // 2
+                return refused + _bulk(connection, batch[:half]) + _bulk(connection, batch[half:])
+            return refused + [(product_id, answer.status, answer.reason) for product_id, _ in batch]
+        items = [(pair, item["index"]) for pair, item in zip(batch, answer["items"], strict=True)]
+        busy = [pair for pair, item in items if item["status"] in RETRY_STATUS]
+        last = not busy or attempt == connection.retry.attempts - 1
+        refused += [(pair[0], item["status"], describe(item)) for pair, item in items
+                    if item["status"] >= 300 and (last or item["status"] not in RETRY_STATUS)]
+        if last:
             break
-        connection.retry.wait(attempt)
-    return [(product_id, status, reason) for product_id, (status, reason) in refused.items()]
+        batch = busy
+    return refused
 
 
 def _finish(connection: Connection) -> None:
