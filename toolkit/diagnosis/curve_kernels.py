@@ -70,18 +70,18 @@ def merge(doc, score, length, weight, k, seen, out_doc, out_score, out_field):
 
 
 @kernel
-def append_zero(doc, length, weight, k, n, seen, out_doc, out_score, out_field):
+def append_zero(zero_doc, zero_length, zero_known, weight, k, n, seen, out_doc, out_score, out_field):
     """Fill up with documents that match only in fields of weight 0: score 0, product_id order.
 
-    Returns the new count, and whether a full list may hide a document with a smaller id.
+    Returns the new count, and whether an unknown document may have belonged here.
     """
     hidden = False
-    for f in range(doc.shape[0]):
+    for f in range(zero_doc.shape[0]):
         if weight[f] == 0.0:
-            hidden |= n < k and length[f] == doc.shape[1]
-            for i in range(length[f]):
-                if not seen[doc[f, i]]:
-                    seen[doc[f, i]] = 2
+            hidden |= n < k and not zero_known[f]
+            for i in range(zero_length[f]):
+                if not seen[zero_doc[f, i]]:
+                    seen[zero_doc[f, i]] = 2
     for d in range(len(seen)):
         if n == k:
             break
@@ -118,12 +118,13 @@ def near_tie(docs, scores, fields, n, k, gain, same_field_equal_is_stable):
 
 
 @kernel
-def evaluate_query(doc, score, length, gain, divisor, marks, weights, discount, take_max, k, values, flags, prints):
+def evaluate_query(doc, score, length, complete, zero_doc, zero_length, zero_known, gain, divisor, marks, weights, discount,
+                   take_max, k, values, flags, prints):
     """Metric values, flags and ranking fingerprints of one query under many weight vectors.
 
     Parameters
     ----------
-    doc, score, length : the query's lists, as in :func:`merge`
+    doc, score, length, complete, zero_doc, zero_length, zero_known : the query's part of a WeightSpace
     gain : float64 array (metrics, documents)
     divisor : float64 array (metrics,)
     marks : uint64 array (documents,)
@@ -151,9 +152,9 @@ def evaluate_query(doc, score, length, gain, divisor, marks, weights, discount, 
                 flag = NEAR_TIE
         if n >= k and doc.shape[1] <= k:
             for f in range(doc.shape[0]):
-                if length[f] == doc.shape[1] and weights[c, f] * score[f, length[f] - 1] >= scores[k - 1] * (1 - MARGIN):
+                if not complete[f] and weights[c, f] * score[f, length[f] - 1] >= scores[k - 1] * (1 - MARGIN):
                     flag |= BORDER
-        n, hidden = append_zero(doc, length, weights[c], k, min(n, k), seen, docs, scores, fields)
+        n, hidden = append_zero(zero_doc, zero_length, zero_known, weights[c], k, min(n, k), seen, docs, scores, fields)
         if hidden:
             flag |= ZERO_PAGE
         flags[c] = flag
@@ -285,7 +286,7 @@ def group_lists(doc, score, length, weight, power, gain, k):
 
 
 @kernel
-def line_query(doc, score, length, weight, power, gain, divisor, discount, take_max, k):
+def line_query(doc, score, length, zero_doc, zero_length, zero_known, weight, power, gain, divisor, discount, take_max, k):
     """Everything about one query along one line; see :func:`line_pieces` and :func:`upper_envelope`.
 
     Parameters
@@ -301,8 +302,7 @@ def line_query(doc, score, length, weight, power, gain, divisor, discount, take_
     g_doc, g_score, g_length, powers, doubtful = group_lists(doc, score, length, weight, power, gain, k)
     seen = np.zeros(len(gain), np.uint8)
     extra, nothing, none = np.empty(len(gain), np.int32), np.empty(len(gain)), np.empty(len(gain), np.int32)
-    still = np.where(weight == 0.0, 0.0, np.nan)
-    count, hidden = append_zero(doc, length, still, len(gain), 0, seen, extra, nothing, none)
+    count, hidden = append_zero(zero_doc, zero_length, zero_known, weight, len(gain), 0, seen, extra, nothing, none)
     if hidden and g_length.max() < k:
         doubtful = True
     edges, inside, at = line_pieces(g_doc, g_score, g_length, powers, extra[:count], gain, divisor, discount, take_max, k)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from toolkit.diagnosis import curve_kernels as kernels
-from toolkit.diagnosis.list_evaluation import check_depth, evaluate_lists
+from toolkit.diagnosis.list_evaluation import check_best_fields, check_depth, evaluate_lists
 from toolkit.diagnosis.weight_space import Objective, WeightSpace, objective, weight_space
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
 from toolkit.search.config import MultiMatch
@@ -202,6 +202,7 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
            base: MultiMatch, ends: list[MultiMatch | None]) -> WeightCurve:
     """Run the kernel on every defined query and add the step functions up."""
     check_depth(space, goal.k)
+    check_best_fields([base])
     weight = space.weights(unit)
     power = np.array([float(direction.get(name, 0.0)) for name in space.fields])
     defined = np.flatnonzero(goal.defined)
@@ -211,7 +212,7 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
     for q in defined:
         gain = goal.gain[space.pointer[q]:space.pointer[q + 1]]
         e, inside, at, starts, bounds, doubt = kernels.line_query(
-            space.doc[q], space.score[q], space.length[q], weight, power, gain, goal.divisor[q], goal.discount, goal.take_max, goal.k)
+            space.doc[q], space.score[q], space.length[q], space.zero_doc[q], space.zero_length[q], space.zero_known[q], weight, power, gain, goal.divisor[q], goal.discount, goal.take_max, goal.k)
         first += inside[0]
         bound += bounds[0]
         edges.append(e)

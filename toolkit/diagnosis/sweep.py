@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -150,7 +150,6 @@ class _Work:
         self.query_ids = tuple(queries["query_id"]) if self.space is None else self.space.query_ids
         self.k = max(_cut(measure) for measure in measures)
         self.methods = [self._method(config, method) for config in self.configs]
-        self.lists_cost = 0
 
     def _method(self, config: MultiMatch, wanted: str) -> str:
         if wanted not in ("auto", "kernel", "lists", "search"):
@@ -159,9 +158,6 @@ class _Work:
         if wanted == "kernel" and not embedded or wanted in ("kernel", "search") and self.space is not None:
             raise ValueError(f"sweep: method {wanted!r} needs an {'embedded ' if wanted == 'kernel' else ''}engine, got {type(self.source).__name__}")
         if self.space is not None or wanted == "lists":
-            if config.tie != 0:
-                raise ValueError(f"sweep: {config} has tie {config.tie:g}; per-field lists decide best_fields without tie_breaker only; "
-                                 "give the engine with method 'auto', or complete field scores to sweep_field_scores()")
             return "lists"
         if wanted != "auto":
             return wanted
@@ -213,8 +209,10 @@ class _Work:
         if space is None:
             fields = list(dict.fromkeys(name for i in members for name in self.configs[i].fields))
             shape = self.configs[members[0]]
-            lists = FieldLists.fetch(self.source, self.queries, shape, depth=self.k + 1, fields=fields, progress=progress)
-            space, searches = weight_space(lists, queries=self.queries), len(fields) * len(self.query_ids)
+            needs_zero = any(0.0 in self.configs[i].fields.values() for i in members)
+            lists = FieldLists.from_engine(self.source, self.queries, replace(shape, fields=dict.fromkeys(fields, 1.0)), self.k + 1,
+                                           first_matches=needs_zero, progress=progress)
+            space, searches = weight_space(lists), lists.searches
         goals = [objective(space, self.judgments, measure, gains=self.gains, relevant_grade=self.relevant) for measure in self.measures]
         found = evaluate_lists(space, [self.configs[i] for i in members], goals)
         return Block("lists", number, members, list(range(len(self.query_ids))), found.values, found.prints, found.flags, searches)

@@ -11,7 +11,7 @@ import pandas as pd
 from toolkit.evaluation.formulas import discount, ideal_dcg, relevant_counts
 from toolkit.evaluation.gains import ESCI_LINEAR, GAINS, Gains
 from toolkit.evaluation.measures import Measure
-from toolkit.evaluation.pool import Judged, Pool, meet, read_judgments
+from toolkit.evaluation.pool import Judged, Pool, meet, positions, read_judgments
 from toolkit.search.config import MultiMatch
 from toolkit.tables import TableError
 
@@ -26,12 +26,21 @@ class WeightSpace:
         In the order asked for, including queries without any match.
     fields : tuple of str
     depth : int
-        A list of this length may have been cut; a shorter one is complete.
+        Length at which lists were cut.
     doc : int32 array (queries, fields, depth)
         Local document numbers: position among the query's listed documents in product_id order.
     score : float64 array, same shape
         Unboosted scores (float32 values).
     length : int32 array (queries, fields)
+    complete : bool array (queries, fields)
+        No document matches beyond the list.
+    zero_doc, zero_length, zero_known : arrays like doc, length, complete
+        What a field of weight 0 adds: its first matches in product_id order; unknown where a list is cut
+        and its first matches were not fetched.
+    matrix : float64 array (documents, fields) or None
+        All field scores of every listed document (NaN: no match), where they are known.
+    failed : bool array (queries,)
+        A list is missing: nothing can be said about the query.
     pointer : int64 array (queries + 1,)
         Local document j of query i is ``product_ids[pointer[i] + j]``.
     product_ids : object array
@@ -43,6 +52,12 @@ class WeightSpace:
     doc: np.ndarray
     score: np.ndarray
     length: np.ndarray
+    complete: np.ndarray
+    zero_doc: np.ndarray
+    zero_length: np.ndarray
+    zero_known: np.ndarray
+    matrix: np.ndarray | None
+    failed: np.ndarray
     pointer: np.ndarray
     product_ids: np.ndarray
 
@@ -67,11 +82,8 @@ class WeightSpace:
         Raises
         ------
         ValueError
-            If the configuration weighs a field without lists, or is not ``best_fields`` with tie 0.
+            If the configuration weighs a field without lists.
         """
-        if config.tie != 0:
-            raise ValueError(f"{config}: per-field lists decide best_fields without tie_breaker only; "
-                             "give sweep() the engine (or complete field scores) for this configuration")
         unknown = [name for name in config.fields if name not in self.fields]
         if unknown:
             raise ValueError(f"{config}: no lists of field(s) {unknown}; listed: {list(self.fields)}")
@@ -83,14 +95,14 @@ def weight_space(lists: object, *, depth: int | None = None, queries: object = N
 
     Parameters
     ----------
-    lists : FieldLists, FieldScores or DataFrame
+    lists : FieldLists, FieldScores, DataFrame or WeightSpace
         Anything with columns query_id, product_id, field, score (its ``.table`` is taken).
     depth : int, optional
         How deep the lists were fetched; default the object's own ``depth``, else (complete field
         scores) one more than the longest list.
     queries : DataFrame or sequence of str, optional
         All queries asked, so that one without any match counts; default the object's own
-        ``queries`` or ``query_ids``, else those in the table.
+        ``query_ids``, else those in the table.
 
     Raises
     ------
@@ -105,46 +117,108 @@ def weight_space(lists: object, *, depth: int | None = None, queries: object = N
         raise TableError(f"field lists: missing column(s) {missing}; got {list(table.columns)}")
     fields = tuple(getattr(lists, "fields", None) or pd.unique(table["field"].astype(str)))
     query_ids = _query_ids(lists, table, queries)
-    q = pd.Categorical(table["query_id"], categories=list(query_ids)).codes.astype(np.int64)
-    f = pd.Categorical(table["field"], categories=list(fields)).codes.astype(np.int64)
-    known = (q >= 0) & (f >= 0)
-    ids, p = np.unique(table["product_id"].to_numpy(dtype=object), return_inverse=True)
-    q, f, p, s = q[known], f[known], p[known].astype(np.int64), table["score"].to_numpy(np.float64)[known]
-    if len(s) and not (np.isfinite(s).all() and (s > 0).all()):
-        raise ValueError(f"field lists: score {s[~(np.isfinite(s) & (s > 0))][0]!r}; unboosted scores of matches are positive numbers")
-    order = np.lexsort((p, -s, f, q))
-    q, f, p, s = q[order], f[order], p[order], s[order]
-    return _arrays(query_ids, fields, q, f, p, s, ids, getattr(lists, "depth", None) if depth is None else depth)
+    first, known = getattr(lists, "first_matches", None), getattr(lists, "field_scores", None)
+    names = _Names.of(query_ids, fields, [table, first, None if known is None else known.table])
+    return _arrays(names, table, first, known, lists, getattr(lists, "depth", None) if depth is None else depth)
 
 
 def _query_ids(lists: object, table: pd.DataFrame, queries: object) -> tuple[str, ...]:
-    given = queries
-    for name in ("query_ids", "queries"):
-        given = getattr(lists, name, None) if given is None and not isinstance(lists, pd.DataFrame) else given
-    if given is None:
-        given = table["query_id"]
+    given = getattr(lists, "query_ids", None) if queries is None else queries
+    given = table["query_id"] if given is None else given
     return tuple(dict.fromkeys(given["query_id"] if isinstance(given, pd.DataFrame) else given))
 
 
-def _arrays(query_ids: tuple[str, ...], fields: tuple[str, ...], q, f, p, s, ids, depth: int | None) -> WeightSpace:
-    """Rows sorted by query, field, score descending, product -> padded arrays."""
-    group = q * len(fields) + f
-    start = np.flatnonzero(np.diff(group, prepend=-1)) if len(group) else np.empty(0, np.int64)
-    counts = np.diff(np.append(start, len(group)))
-    place = np.arange(len(group)) - np.repeat(start, counts)
-    depth = int(counts.max(initial=0)) + 1 if depth is None else int(depth)
-    keep = place < depth
-    q, f, p, s, place, group = q[keep], f[keep], p[keep], s[keep], place[keep], group[keep]
-    pairs, local = np.unique(q * max(len(ids), 1) + p, return_inverse=True)
-    pointer = np.searchsorted(pairs // max(len(ids), 1), np.arange(len(query_ids) + 1))
-    if len(np.unique(group * max(len(ids), 1) + p)) < len(p):
+@dataclass(frozen=True)
+class _Names:
+    """Numbers of queries, fields and (query, product) pairs; pairs sorted by query, then product_id."""
+
+    query_ids: tuple[str, ...]
+    fields: tuple[str, ...]
+    products: pd.Index
+    pairs: np.ndarray
+
+    @classmethod
+    def of(cls, query_ids: tuple[str, ...], fields: tuple[str, ...], tables: list[pd.DataFrame | None]) -> _Names:
+        given = [table for table in tables if table is not None and len(table)]
+        ids = np.unique(np.concatenate([table["product_id"].unique().astype(object) for table in given] or [np.empty(0, object)]))
+        empty = cls(query_ids, fields, pd.Index(ids, dtype=object), np.empty(0, np.int64))
+        pairs = [empty.code(table) for table in given]
+        found = np.unique(np.concatenate(pairs)) if pairs else np.empty(0, np.int64)
+        return cls(query_ids, fields, empty.products, found[found >= 0])
+
+    @property
+    def width(self) -> int:
+        return max(len(self.products), 1)
+
+    def query(self, table: pd.DataFrame) -> np.ndarray:
+        return pd.Categorical(table["query_id"], categories=list(self.query_ids)).codes.astype(np.int64)
+
+    def field(self, table: pd.DataFrame) -> np.ndarray:
+        return pd.Categorical(table["field"], categories=list(self.fields)).codes.astype(np.int64)
+
+    def code(self, table: pd.DataFrame) -> np.ndarray:
+        """query * width + product, -1 for another query's rows."""
+        query, product = self.query(table), self.products.get_indexer(pd.Index(table["product_id"], dtype=object))
+        return np.where(query >= 0, query * self.width + product, -1)
+
+    def document(self, table: pd.DataFrame) -> np.ndarray:
+        """Position of each row's (query, product) among all listed documents."""
+        return np.searchsorted(self.pairs, self.code(table))
+
+    @property
+    def pointer(self) -> np.ndarray:
+        return np.searchsorted(self.pairs // self.width, np.arange(len(self.query_ids) + 1)).astype(np.int64)
+
+
+def _arrays(names: _Names, table: pd.DataFrame, first: pd.DataFrame | None, known: object, lists: object, depth: int | None) -> WeightSpace:
+    """Long tables -> padded arrays."""
+    table = table[(names.query(table) >= 0) & (names.field(table) >= 0)]
+    score = table["score"].to_numpy(np.float64)
+    if len(score) and not (np.isfinite(score).all() and (score > 0).all()):
+        raise ValueError(f"field lists: score {score[~(np.isfinite(score) & (score > 0))][0]!r}; unboosted scores of matches are positive numbers")
+    if table.duplicated(["query_id", "field", "product_id"]).any():
         raise ValueError("field lists: a product is twice in one field's list of a query; keep one row each")
-    shape = (len(query_ids), len(fields), depth)
-    doc, score = np.zeros(shape, np.int32), np.zeros(shape, np.float64)
-    doc[q, f, place] = local - pointer[q]
-    score[q, f, place] = s
-    length = np.bincount(group, minlength=shape[0] * shape[1]).reshape(shape[:2]).astype(np.int32)
-    return WeightSpace(query_ids, fields, depth, doc, score, length, pointer.astype(np.int64), ids[pairs % max(len(ids), 1)])
+    depth = int(table.groupby(["query_id", "field"]).size().max() if len(table) else 0) + 1 if depth is None else int(depth)
+    doc, length, scores = _padded(names, table, score, depth)
+    complete = length < depth
+    if hasattr(lists, "coverage"):
+        told = lists.coverage[lists.coverage["complete"]]
+        complete[names.query(told), names.field(told)] = True
+    zero_doc, zero_length, zero_known = np.sort(np.where(np.arange(depth) < length[:, :, None], doc, np.iinfo(np.int32).max)), length.copy(), complete.copy()
+    if first is not None and len(first):
+        first_doc, first_length, _ = _padded(names, first, np.zeros(len(first)), depth)
+        use = ~complete & (first_length > 0)
+        zero_doc[use], zero_length[use], zero_known[use] = first_doc[use], first_length[use], True
+    failed = np.isin(np.array(names.query_ids, object), list(getattr(lists, "failed", ())))
+    pointer = names.pointer
+    return WeightSpace(names.query_ids, names.fields, depth, doc, scores, length, complete, zero_doc, zero_length, zero_known,
+                       _matrix(names, table if known is None else known.table, known is not None or bool(complete.all())), failed,
+                       pointer, names.products.to_numpy()[names.pairs % names.width])
+
+
+def _padded(names: _Names, table: pd.DataFrame, score: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lists sorted by score descending, then product: local documents, lengths, scores."""
+    q, f, d = names.query(table), names.field(table), names.document(table)
+    order = np.lexsort((d, -score, f, q))
+    q, f, d, s = q[order], f[order], d[order], score[order]
+    place = positions(q * len(names.fields) + f)
+    keep = (place < depth) & (q >= 0) & (f >= 0)
+    q, f, d, s, place = q[keep], f[keep], d[keep], s[keep], place[keep]
+    shape = (len(names.query_ids), len(names.fields), depth)
+    doc, scores = np.zeros(shape, np.int32), np.zeros(shape)
+    doc[q, f, place], scores[q, f, place] = d - names.pointer[q], s
+    length = np.bincount(q * len(names.fields) + f, minlength=shape[0] * shape[1]).reshape(shape[:2]).astype(np.int32)
+    return doc, length, scores
+
+
+def _matrix(names: _Names, table: pd.DataFrame, known: bool) -> np.ndarray | None:
+    """All field scores of each listed document."""
+    if not known:
+        return None
+    table = table[(names.query(table) >= 0) & (names.field(table) >= 0)]
+    matrix = np.full((len(names.pairs), len(names.fields)), np.nan)
+    matrix[names.document(table), names.field(table)] = table["score"].to_numpy(np.float64)
+    return matrix
 
 
 @dataclass(frozen=True)
@@ -163,7 +237,7 @@ class Objective:
     divisor : float64 array (queries,)
         The query's ideal (or k, or 1); 1 where the metric is undefined.
     defined : bool array (queries,)
-        False where the metric is undefined (nothing relevant was judged) or nothing was judged:
+        False where the metric is undefined (nothing relevant was judged) or a list is missing:
         these queries stay outside every mean.
     """
 
@@ -208,7 +282,7 @@ def objective(space: WeightSpace, judgments: pd.DataFrame, metric: str | Measure
     judged = read_judgments(judgments, list(space.query_ids))
     raw, weights, divisor, defined = metric_parts(judged, measure, used, threshold)
     return Objective(measure, measure.definition(used, threshold), weights, measure.name in ("mrr", "success"),
-                     np.ascontiguousarray(_aligned(space, judged, raw)), divisor, defined)
+                     np.ascontiguousarray(_aligned(space, judged, raw)), divisor, defined & ~space.failed)
 
 
 def metric_parts(judged: Judged, measure: Measure, gains: Gains, threshold: float) -> tuple[np.ndarray, ...]:
