@@ -9,4 +9,6 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "query_traits": "traits",
     "negations": "negation",
     "share_table": "shares",
+    "Headroom": "headroom",
+    "headroom": "headroom",
 })

@@ -157,7 +157,7 @@ def diagnose_failures(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.D
     rankings, status = unpack(rankings_or_run, status)
     texts = queries if isinstance(queries, pd.DataFrame) and "query" in queries else None
     pool = meet(rankings, read_judgments(judgments, _ids(queries)))
-    indexed = _indexed(products, rankings)
+    indexed = indexed_ids(products, rankings)
     asked = depth or getattr(rankings_or_run, "depth", None) or int(pool.returned.max(initial=0))
     table = rank_table(pool, status, k=k, gains=gains, relevant_grade=relevant_grade, indexed=indexed)
     table["bucket"] = pd.array([_bucket(row, depths, asked) for row in table.itertuples()], dtype="str")
@@ -243,7 +243,7 @@ def _ids(queries: pd.DataFrame | Sequence[str] | None) -> list[str] | None:
     return list(pd.unique(check(frame, QUERIES, columns=["query_id"], source="queries")["query_id"]))
 
 
-def _indexed(products: pd.DataFrame | Collection[str] | None, rankings: pd.DataFrame) -> set[str] | None:
+def indexed_ids(products: pd.DataFrame | Collection[str] | None, rankings: pd.DataFrame) -> set[str] | None:
     """Ids in the index, None where nobody told; a returned product outside them is an error."""
     if products is None:
         return None

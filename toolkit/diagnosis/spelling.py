@@ -11,11 +11,6 @@ _VOWELS = re.compile("[aeiouyhw]")
 _REPEATS = re.compile(r"(.)\1+")
 
 
-def auto_edits(token: str) -> int:
-    """Edits that fuzziness AUTO allows for a token: 0 below 3 characters, 1 up to 5, 2 from 6."""
-    return 0 if len(token) < 3 else 1 if len(token) <= 5 else 2
-
-
 def sound_key(word: str) -> str:
     """First letter and consonants as they sound, without repeats: ``bakkpak`` and ``backpack`` agree.
 
@@ -71,6 +66,8 @@ class Speller:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        close, far, key = 1 + (len(word) >= 8), auto_edits(word) + 1, sound_key(word)
+        from toolkit.search.fuzzy import allowed_edits
+
+        close, far, key = 1 + (len(word) >= 8), allowed_edits(word, "AUTO") + 1, sound_key(word)
         found = process.extract(word, self._by_letter.get(word[0], ()), scorer=OSA.distance, score_cutoff=far, limit=None)
         return [term for term, edits, _ in sorted(found, key=lambda hit: (hit[1], hit[0])) if edits <= close or sound_key(term) == key]
