@@ -59,7 +59,7 @@ def test_table_says_how_many_rows_it_leaves_out():
 
 def test_table_trusts_only_named_columns():
     frame = pd.DataFrame({"bar": [page.bar(1, 2)], "text": [page.bar(1, 2)]})
-    assert page.table_html(frame, "bars", markup=["bar"]).count("<span") == 2
+    assert page.table_html(frame, "bars", markup=["bar"]).count("<span") == 3
     with pytest.raises(ValueError, match="missing"):
         page.table_html(frame, "bars", markup=["missing"])
 
@@ -68,7 +68,7 @@ def test_table_trusts_only_named_columns():
 def test_bar_length_is_the_share_and_the_number_is_written(value, largest, pixels):
     made = page.bar(value, largest)
     assert f"width:{pixels}px" in made
-    assert made.endswith(page.format_value(value, digits=2))
+    assert made.endswith(page.format_value(value, digits=2) + "</span>")
 
 
 def test_card_has_a_name_row_headers_and_note():

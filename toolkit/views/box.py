@@ -67,7 +67,7 @@ class Explorer(widgets.VBox):
         self._render = render
         self._links: list[link] = []
         row = widgets.HBox([self._dressed(control) for control in self.controls.values()],
-                           layout=widgets.Layout(flex_flow="row wrap"))
+                           layout=widgets.Layout(flex_flow="row wrap", grid_gap="0 1.5em"))
         self._status = widgets.HTML()
         super().__init__([row, self._status])
         self.add_class(css_class)

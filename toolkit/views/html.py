@@ -164,8 +164,8 @@ def bar(value: float, largest: float, *, colour: str = "#0173b2", width: int = 1
     The number is always written beside the bar, so nothing depends on seeing colour or length.
     """
     share = 0.0 if not largest or pd.isna(value) else min(1.0, max(0.0, float(value) / float(largest)))
-    return (f'<span style="display:inline-block;width:{width}px"><span style="display:inline-block;height:0.8em;'
-            f'width:{share * width:.0f}px;background:{escape(colour)}"></span></span> {escape(format_value(value, digits=digits))}')
+    return (f'<span style="white-space:nowrap"><span style="display:inline-block;width:{width}px"><span style="display:inline-block;height:0.8em;'
+            f'width:{share * width:.0f}px;background:{escape(colour)}"></span></span> {escape(format_value(value, digits=digits))}</span>')
 
 
 def details(summary: str, content: str) -> str:

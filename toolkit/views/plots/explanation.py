@@ -27,7 +27,8 @@ def plot_explanation(explanation: Explanation, *, ax: Axes | None = None) -> Axe
         Horizontal bars, the best field on top; pale bars do not count or count only by the tie breaker.
         Words have a colour and a hatch each.
     """
-    words = list(dict.fromkeys(clause.name for field in explanation.fields for clause in field.clauses))
+    found = {clause.name for field in explanation.fields for clause in field.clauses}
+    words = sorted(found, key=lambda word: [*explanation.terms, *found].index(word))
     ax = new_axes(ax, height=1.2 + 0.42 * max(1, len(explanation.fields)))
     for row, field in enumerate(explanation.fields):
         left = 0.0
@@ -42,7 +43,7 @@ def plot_explanation(explanation: Explanation, *, ax: Axes | None = None) -> Axe
     ax.invert_yaxis()
     ax.margins(x=0.12)
     if words:
-        ax.legend(title="query word", frameon=False, loc="lower right")
+        ax.legend(title="query word", frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return finish(ax, title=_finding(explanation), xlabel="weighted BM25 score (no unit)")
 
 

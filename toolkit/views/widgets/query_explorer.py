@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 TYPED = "typed"  # query_id of a text that is not in the queries table
 SUGGESTIONS = 500  # queries offered while typing
-TITLE_LENGTH = 70  # characters of a title in the table
+TITLE_LENGTH = 60  # characters of a title in the table
+CUT = 10  # the metrics are at 10, however few products are shown
 
 
 def ranked_products(run: SearchRun, products: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
@@ -44,12 +45,12 @@ def summary_line(run: SearchRun, terms: list[str], judgments: pd.DataFrame) -> s
     said = [f"Searched for the {len(terms)} word(s) {' · '.join(terms) or '(none)'}: {hits}."]
     judged = judgments[judgments["query_id"] == state["query_id"]]
     if len(judged):
-        scores = evaluate(run, judged, ["ndcg@10", "recall@10"], on_no_overlap="zero")
+        scores = evaluate(run, judged, [f"ndcg@{CUT}", f"recall@{CUT}"], on_no_overlap="zero")
         values = ", ".join(f"{row.metric} {format_value(row.value)}" for row in scores.to_frame().itertuples())
         said.append(f"With {len(judged)} judgments: {values}.")
     else:
         said.append("Nobody has judged this text, so it has no metrics.")
-    if state["irreproducible"] is True or state["irreproducible"] == True:  # noqa: E712 (a null is not True)
+    if not pd.isna(state["irreproducible"]) and state["irreproducible"]:
         said.append("Elasticsearch's own scores for this text change when it is restarted.")
     return " ".join(said)
 
@@ -95,12 +96,12 @@ def render_query(engine: EmbeddedEngine, products: pd.DataFrame, queries: pd.Dat
     """
     known = queries.loc[queries["query"] == text, "query_id"]
     asked = pd.DataFrame({"query_id": [known.iloc[0] if len(known) else TYPED], "query": [text]}, dtype="str")
-    run = engine.run(asked, config, depth)
+    run = engine.run(asked, config, max(depth, CUT))
     parts = {"summary": line(summary_line(run, engine.analyze(text), judgments))}
     if run.rankings.empty:
         return parts
-    found = ranked_products(run, products, judgments)
-    matrix = engine.field_scores(asked, config, run.rankings).matrix().droplevel("query_id").reindex(found["product_id"])
+    found = ranked_products(run, products, judgments).head(depth)
+    matrix = engine.field_scores(asked, config, run.rankings.head(depth)).matrix().droplevel("query_id").reindex(found["product_id"])
     weighted = matrix.mul(pd.Series(dict(config.fields))).reset_index(drop=True)
     chosen = found.iloc[min(explained_rank, len(found)) - 1]
     explanation = engine.explain(text, chosen["product_id"], config)
