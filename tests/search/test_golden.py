@@ -6,17 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from toolkit.search import EmbeddedEngine, MultiMatch
+from toolkit.search import MultiMatch
 from toolkit.search.analysis import Analyzer, SurfaceWords
 
 HERE = Path(__file__).parent
 SCORES = json.loads((HERE / "golden_scores.json").read_text())
 TEXTS = json.loads((HERE / "golden_analyze.json").read_text())
-
-
-@pytest.fixture(scope="module")
-def golden_engine():
-    return EmbeddedEngine.build(pd.DataFrame(SCORES["docs"]), progress=False)
 
 
 def config_of(case):

@@ -133,7 +133,7 @@ def _weight(name: str, weight: object) -> float:
     if isinstance(weight, (bool, str, bytes)) or not hasattr(weight, "__float__"):
         raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a number >= 0")
     value = float(weight)
-    if not math.isfinite(value) or value < 0 or value > np.finfo(np.float32).max:
+    if not math.isfinite(value) or value < 0 or value > float(np.finfo(np.float32).max):
         raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a finite number >= 0 (float32)")
     return abs(value)  # -0.0 is 0.0
 
