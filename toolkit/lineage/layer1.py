@@ -47,6 +47,12 @@ def good_retrievals(log: Log, good: GoodRetrieval | None = None) -> Quality:
     return Quality(certain, certain | open_pair | ~returned.known | short)
 
 
+def verdict_weights(log: Log) -> np.ndarray | None:
+    """Design weights of Layer 1 verdicts: an empty list needs no judge, so it stands for itself alone."""
+    weights, returned = weights_of(log.retrievals), encode(log).returned
+    return None if weights is None else np.where(returned.known & (returned.size == 0), 1.0, weights)
+
+
 def pair_grades(log: Log, coded: Coded) -> np.ndarray:
     """Grade of each (retrieval, asset) pair of ``coded.returned``; NaN where unjudged.
 
@@ -125,8 +131,8 @@ def empty_results(executions: pd.DataFrame) -> pd.DataFrame:
 def quality(log: Log, *, k: int = 5, good: GoodRetrieval | None = None, cluster: str | None = "auto") -> Rates:
     """Layer 1 per role: empty-result rate, good-retrieval rate, P@1, P@k and NDCG@k.
 
-    Misrouted retrievals (prompt labelled out of scope) are left out. P and NDCG are over retrievals with any judgment;
-    unjudged assets count as not relevant there, and judged@k stands beside them.
+    Misrouted retrievals (prompt labelled out of scope) are left out. P is over retrievals with an empty list or any judgment, NDCG
+    over those with a relevant judged asset; unjudged assets count as not relevant there, and judged@k stands beside them.
 
     Parameters
     ----------
@@ -142,7 +148,7 @@ def quality(log: Log, *, k: int = 5, good: GoodRetrieval | None = None, cluster:
                           "good retrieval rate": masked(verdict.certain, verdict.known & ~out)})
     texts = {"empty-result rate": "retrievals with an empty returned list / retrievals with a logged list",
              "good retrieval rate": f"good retrievals / retrievals whose verdict the judgments settle; {good}"}
-    clusters, weights, role = clusters_of(log.retrievals, cluster), weights_of(log.retrievals), column(log.retrievals, "role")
+    clusters, weights, role = clusters_of(log.retrievals, cluster), verdict_weights(log), column(log.retrievals, "role")
     tables = [rates_by(flags, {"empty-result rate": texts["empty-result rate"]}, role, clusters=clusters),
               rates_by(flags, {"good retrieval rate": texts["good retrieval rate"]}, role, clusters=clusters, weights=weights)]
     values = graded_metrics(log, k, good.grade)
@@ -167,8 +173,12 @@ def graded_metrics(log: Log, k: int, relevant_grade: float) -> pd.DataFrame | No
     known = pairs["query_id"].isin(ids[coded.returned.known])  # an unlogged list is unknown, not empty
     metrics = list(dict.fromkeys(["precision@1", f"precision@{k}", f"ndcg@{k}", f"judged@{k}"]))
     found = evaluate(rankings, pairs[known], metrics=metrics, relevant_grade=relevant_grade).to_frame()
-    wide = found.pivot(index="query_id", columns="metric", values="value").reindex(ids)
-    return wide.reset_index(drop=True)
+    wide = found.pivot(index="query_id", columns="metric", values="value").reindex(ids).reset_index(drop=True)
+    # P counts relevant assets among those returned: 0, not undefined, where the judged or empty list holds none.
+    nothing = (coded.returned.known & (coded.returned.size == 0)) | np.isin(ids, pairs.loc[known, "query_id"].to_numpy(dtype=object))
+    for name in metrics[:-2]:
+        wide[name] = wide[name].where(wide[name].notna() | ~nothing, 0.0)
+    return wide[metrics]
 
 
 def _means(values: pd.DataFrame, role: pd.Series, clusters: np.ndarray | None, weights: np.ndarray | None) -> pd.DataFrame:
@@ -187,5 +197,5 @@ def _means(values: pd.DataFrame, role: pd.Series, clusters: np.ndarray | None, w
             low, high = cluster_bootstrap(numbers[keep], w, units) if keep.sum() > 1 else (float("nan"), float("nan"))
             rows.append({"metric": metric, "role": group, "value": mean, "ci_low": low, "ci_high": high, "n": int(keep.sum()),
                          "count": int((numbers[keep] > 0).sum()), "method": "bootstrap",
-                         "definition": f"mean {metric} over retrievals with a judgment and a logged list; unjudged assets count as not relevant"})
+                         "definition": f"mean {metric} over retrievals where it is defined (logged list, judgments); unjudged assets count as not relevant"})
     return pd.DataFrame(rows)

@@ -13,6 +13,7 @@ from toolkit.lineage.intervals import Rate, rate
 
 RATE_COLUMNS = ["metric", "role", "value", "ci_low", "ci_high", "n", "count", "method", "definition"]
 POOLED = "all roles"
+EVERYTHING = (POOLED, "all prompts", "all sessions", "all turns")  # names of groups that hold every row
 
 
 def card(title: str, text: str, table: pd.DataFrame, *, rows: int = 60) -> str:
@@ -60,8 +61,9 @@ class Rates:
 
     def summary(self) -> str:
         """The pooled (or only) rates in words, then the notes."""
-        rows = self.table[self.table["role"] == POOLED] if (self.table["role"] == POOLED).any() else self.table
-        parts = [f"{row.metric} {percent(row.value)} [{percent(row.ci_low)}, {percent(row.ci_high)}] (n={row.n})" for row in rows.itertuples()]
+        pooled = self.table["role"].isin(EVERYTHING)
+        rows = self.table[pooled] if pooled.any() else self.table
+        parts = [f"{row.metric}{'' if pooled.any() else ' (' + row.role + ')'} {percent(row.value)} [{percent(row.ci_low)}, {percent(row.ci_high)}] (n={row.n})" for row in rows.itertuples()]
         return f"{self.title}: " + "; ".join(parts) + ". " + " ".join(self.notes)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 """The log bundle: prompts, retrievals, actions and judgments, with what is known about their gaps.
 
 A log may be incomplete in any optional column; that is no error, it makes metrics intervals
-(:mod:`toolkit.lineage.bounds`). An error is only what would make a count wrong: a repeated
+(:mod:`toolkit.lineage.bounding`). An error is only what would make a count wrong: a repeated
 retrieval id, a naive timestamp, an id that is not a string.
 """
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from toolkit.lineage.simulate import Faults
+from toolkit.lineage.simulation import Faults
 from toolkit.lineage.tables import LINKS, Log, fold_executions, is_list
 
 # Knob -> (table, columns it empties).

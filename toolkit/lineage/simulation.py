@@ -1,7 +1,7 @@
 """A simulator with known truth: what was relevant, who used what, from where; and what logging loses of it.
 
-The world is drawn once (:mod:`toolkit.lineage.simulate_world`) and gives the truth and a full log; logging faults
-(:mod:`toolkit.lineage.simulate_faults`) are then drawn on a copy. So the same truth can be read through many logs.
+The world is drawn once (:mod:`toolkit.lineage.simulation_world`) and gives the truth and a full log; logging faults
+(:mod:`toolkit.lineage.simulation_faults`) are then drawn on a copy. So the same truth can be read through many logs.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def simulate(world: World | None = None, faults: Faults | None = None, *, seed: 
     seed : int
         Same world, faults and seed give the same tables.
     """
-    from toolkit.lineage.simulate_world import draw_world
+    from toolkit.lineage.simulation_world import draw_world
 
     world = world or World()
     full, truth = draw_world(world, seed)
@@ -210,7 +210,7 @@ def simulate(world: World | None = None, faults: Faults | None = None, *, seed: 
 
 def relog(simulation: Simulation, faults: Faults, *, seed: int = 0) -> Simulation:
     """The same world read through other logging faults."""
-    from toolkit.lineage.simulate_faults import apply_faults
+    from toolkit.lineage.simulation_faults import apply_faults
 
     log, executions, events = apply_faults(simulation.full, faults, seed)
     return replace(simulation, log=log, executions=executions, events=events, faults=faults)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from toolkit.lineage.simulate import Truth, World
+from toolkit.lineage.simulation import Truth, World
 from toolkit.lineage.tables import LINKS, Log
 
 START = np.datetime64("2026-03-02T08:00:00", "ns")
@@ -40,7 +40,7 @@ class Drawn:
 
 def draw_world(world: World, seed: int) -> tuple[Log, Truth]:
     """The full log and the truth of one world."""
-    from toolkit.lineage.simulate_outcomes import draw_outcomes
+    from toolkit.lineage.simulation_outcomes import draw_outcomes
 
     rng = np.random.default_rng(seed)
     drawn = _draw_retrievals(world, rng)

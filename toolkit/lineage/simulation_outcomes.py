@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from toolkit.lineage.simulate import World
-from toolkit.lineage.simulate_world import AGENT_ROLES, GOALS, SECOND, USES, Drawn, ids, times
+from toolkit.lineage.simulation import World
+from toolkit.lineage.simulation_world import AGENT_ROLES, GOALS, SECOND, USES, Drawn, ids, times
 
 
 def draw_outcomes(world: World, drawn: Drawn, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], pd.DataFrame, np.ndarray, np.ndarray]:

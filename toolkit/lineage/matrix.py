@@ -13,9 +13,9 @@ import pandas as pd
 
 from toolkit.lineage.definitions import ActiveUse, GoodRetrieval
 from toolkit.lineage.intervals import rate
-from toolkit.lineage.judge_error import JudgeError, correct_judge_error, judge_error
-from toolkit.lineage.layer1 import good_retrievals
-from toolkit.lineage.layer2 import clusters_of, outcome_flags, weights_of
+from toolkit.lineage.judges import JudgeError, correct_judge_error, judge_error
+from toolkit.lineage.layer1 import good_retrievals, verdict_weights
+from toolkit.lineage.layer2 import clusters_of, outcome_flags
 from toolkit.lineage.layer3 import goal_flags
 from toolkit.lineage.results import POOLED, card, percent
 from toolkit.lineage.tables import Log
@@ -100,7 +100,7 @@ def cross_reading(log: Log, good: GoodRetrieval | None = None, use: ActiveUse | 
     log, good, use = Log.of(log), good or GoodRetrieval(), use or ActiveUse()
     rows = reading_rows(log, good, use)
     error = None if double_judged is None else judge_error(double_judged)
-    clusters, weighted = clusters_of(log.retrievals, cluster), weights_of(log.retrievals) is not None
+    clusters, weighted = clusters_of(log.retrievals, cluster), verdict_weights(log) is not None
     names = rows["role"].astype("str").fillna("unknown").to_numpy()
     tables = [_cells(rows[mask], name, weighted, None if clusters is None else clusters[mask], method, error)
               for name, mask in [(POOLED, np.ones(len(rows), dtype=bool)), *((role, names == role) for role in sorted(set(names)))]]
@@ -114,7 +114,7 @@ def reading_rows(log: Log, good: GoodRetrieval, use: ActiveUse) -> pd.DataFrame:
     outcome = np.select([bad, flags["positive"].to_numpy() | goal], ["bad", "good"], default="unobserved").astype(object)
     verdict = good_retrievals(log, good)
     layer1 = np.select([verdict.certain, ~verdict.possible], ["good", "bad"], default=None).astype(object)
-    weights = weights_of(log.retrievals)
+    weights = verdict_weights(log)
     cell = [CELLS.get((left, right)) for left, right in zip(layer1, outcome)]
     return pd.DataFrame({"retrieval_id": flags["retrieval_id"], "role": flags["role"], "layer1": layer1, "outcome": outcome, "cell": cell,
                          "weight": 1.0 if weights is None else weights})
