@@ -11,4 +11,8 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "share_table": "shares",
     "Headroom": "headroom",
     "headroom": "headroom",
+    "MissingReasons": "missing",
+    "explain_missing": "missing",
+    "Recovery": "recovery",
+    "recovery": "recovery",
 })

@@ -1,0 +1,265 @@
+"""Why each missing relevant product is missing."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from toolkit.diagnosis.buckets import REQUEST_FAILED, FailureDiagnosis
+from toolkit.diagnosis.evidence import EXACT, FUZZY, NEAR, NearTerms, token_evidence
+from toolkit.diagnosis.negation import negations
+from toolkit.search.config import MultiMatch
+from toolkit.tables import JUDGMENTS, QUERIES, check
+
+if TYPE_CHECKING:
+    from toolkit.search.embedded import EmbeddedEngine
+    from toolkit.search.explain import Explanation
+
+NO_TERM = "no term in common"
+LOST_TO_FUZZINESS = "lost to fuzziness"
+NEGATED = "negated term"
+OUTSCORED = "outscored"
+ONLY_FUZZY = "matched only through fuzziness"
+NOT_TOGETHER = "not every term in one field"
+UNINDEXED = "not indexed"
+REASONS = {
+    NO_TERM: "no query term, nor one within the allowed edits, stands in the product",
+    LOST_TO_FUZZINESS: "the product has a term one edit beyond what fuzziness AUTO (or the query) allows",
+    NEGATED: "the query excludes a term that the products on top have and this one has not",
+    OUTSCORED: "the product matches, but others score more",
+    ONLY_FUZZY: "the product matches, but no query term exactly; others score more",
+    NOT_TOGETHER: "operator and: the product has terms of the query, but no field has all",
+    UNINDEXED: "the index does not hold it",
+}
+CAUSES = {NO_TERM: "vocabulary_gap", LOST_TO_FUZZINESS: "misspelling", NEGATED: "negation", OUTSCORED: "outranked",
+          ONLY_FUZZY: "outranked", NOT_TOGETHER: "outranked", UNINDEXED: "no_relevant_indexed"}
+"""Reason -> cause, in the generated catalogue's words."""
+
+
+@dataclass(frozen=True)
+class MissingReasons:
+    """Reasons, product by product and query by query, with their evidence.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row an explained (query, relevant product): query_id, query, bucket, product_id, rank (null where
+        not returned to the diagnosis), reason (a key of ``REASONS``), score, field (its best), top_id,
+        top_score, top_field (the query's first result and its best field), gap (top_score - score; null where
+        there is no result), detail (in words).
+    tokens : DataFrame
+        query_id, product_id, token, meets (exact, fuzzy, beyond fuzziness, none), term, edits, field, negated.
+    queries : DataFrame
+        One row a failing query: query_id, query, bucket, reason, cause, n (products explained), agreeing (of these
+        with this reason), detail.
+    per_query : int
+        Most products explained per query.
+    """
+
+    table: pd.DataFrame
+    tokens: pd.DataFrame
+    queries: pd.DataFrame
+    per_query: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table of products."""
+        return self.table
+
+    def counts(self) -> pd.DataFrame:
+        """Queries by bucket and reason: reason, then one column a bucket, then all."""
+        counted = pd.crosstab(self.queries["reason"], self.queries["bucket"])
+        counted["all"] = counted.sum(axis=1)
+        return counted.sort_values("all", ascending=False).rename_axis(columns=None).reset_index()
+
+    def outscored_by_field(self) -> pd.DataFrame:
+        """Outscored products: the field that scores the first result, the product's own best field, how many, median gap."""
+        chosen = self.table[self.table["reason"].isin([OUTSCORED, ONLY_FUZZY, NEGATED]) & self.table["gap"].notna() & self.table["field"].notna()]
+        grouped = chosen.groupby(["top_field", "field"]).agg(n=("gap", "size"), median_gap=("gap", "median"))
+        return grouped.sort_values("n", ascending=False).reset_index()
+
+    def summary(self) -> str:
+        """Reasons in words."""
+        counts = self.queries["reason"].value_counts()
+        shown = "; ".join(f"{reason}: {count}" for reason, count in counts.items())
+        return f"{len(self.queries)} failing queries explained by up to {self.per_query} relevant products each: {shown or 'none'}."
+
+    def __repr__(self) -> str:
+        return f"MissingReasons: {self.summary()}"
+
+    def _repr_html_(self) -> str:
+        meanings = "".join(f"<li><b>{html.escape(name)}</b>: {html.escape(text)}</li>" for name, text in REASONS.items() if name in set(self.queries["reason"]))
+        return (f"<div><p>{html.escape(self.summary())}</p>{self.counts().to_html(index=False, escape=True, border=0)}"
+                f"<details><summary>Reasons</summary><ul>{meanings}</ul></details></div>")
+
+
+def explain_missing(engine: EmbeddedEngine, queries: pd.DataFrame, judgments: pd.DataFrame, diagnosis: FailureDiagnosis, config: MultiMatch, *,
+                    per_query: int = 3, progress: bool = False) -> MissingReasons:
+    """Say for each failing query why its relevant products are not on top.
+
+    Parameters
+    ----------
+    engine : EmbeddedEngine
+        The engine that was diagnosed (it needs ``vocabulary``, ``analyze``, ``explain``, ``field_scores``, ``search``).
+    queries, judgments : DataFrame
+        As diagnosed.
+    diagnosis : FailureDiagnosis
+        Its failing queries are explained; those whose request failed are left out.
+    config : MultiMatch
+        The configuration that was diagnosed.
+    per_query : int
+        Relevant products to explain per query: the first returned one, then by grade and id.
+    progress : bool
+
+    Returns
+    -------
+    MissingReasons
+
+    Raises
+    ------
+    ValueError
+        If a failing query has no text in ``queries``.
+    """
+    check(queries, QUERIES, source="queries")
+    check(judgments, JUDGMENTS, source="judgments")
+    failing = diagnosis.failing[diagnosis.failing["bucket"] != REQUEST_FAILED]
+    texts = queries.set_index("query_id")["query"]
+    unknown = failing.loc[~failing["query_id"].isin(texts.index), "query_id"]
+    if len(unknown):
+        raise ValueError(f"explain_missing: {len(unknown)} failing queries have no text in queries (first: {unknown.iloc[0]!r}); pass the queries that were searched")
+    failing = failing.drop(columns="query", errors="ignore").assign(query=failing["query_id"].map(texts))
+    targets = _targets(failing, judgments, engine, diagnosis.relevant_grade, per_query)
+    case = _Case(engine, config, failing, targets, diagnosis.k)
+    rows, tokens = [], []
+    for row in tqdm(list(failing.itertuples()), desc="explain", unit="query", disable=not progress):
+        for product_id in targets[row.query_id]:
+            made, evidence = case.explain(row, product_id)
+            rows.append(made)
+            tokens += [{"query_id": row.query_id, "product_id": product_id, **one} for one in evidence]
+        if not targets[row.query_id]:
+            rows.append(_unindexed(row))
+    table = _typed(pd.DataFrame(rows, columns=_COLUMNS))
+    evidence = pd.DataFrame(tokens, columns=["query_id", "product_id", "token", "meets", "term", "edits", "field", "negated"])
+    evidence = evidence.astype({name: "str" for name in evidence.columns if name not in ("edits", "negated")} | {"edits": "Int64", "negated": "bool"})
+    return MissingReasons(table, evidence, _by_query(table), per_query)
+
+
+_COLUMNS = ["query_id", "query", "bucket", "product_id", "rank", "reason", "score", "field", "top_id", "top_score", "top_field", "gap", "detail"]
+
+
+class _Case:
+    """What the explanation of every product needs: results, what negations hit, terms just out of reach."""
+
+    def __init__(self, engine: EmbeddedEngine, config: MultiMatch, failing: pd.DataFrame, targets: dict[str, list[str]], k: int) -> None:
+        self.engine, self.config = engine, config
+        self.near = NearTerms(engine.vocabulary, config)
+        tops = engine.search(failing[["query_id", "query"]], config, depth=k)
+        self.tops = {query_id: group["product_id"].tolist() for query_id, group in tops.groupby("query_id")}
+        self.excluded = {row.query_id: [n.scope for n in negations(row.query)] for row in failing.itertuples()}
+        self.hit = self._hit_by_negation(failing, targets)
+        self.leaders: dict[str, Explanation] = {}
+
+    def _hit_by_negation(self, failing: pd.DataFrame, targets: dict[str, list[str]]) -> set[tuple[str, str]]:
+        """(query, product) pairs, among results and targets, that match the words a query excludes."""
+        scopes = pd.DataFrame([(q, " ".join(found)) for q, found in self.excluded.items() if found], columns=["query_id", "query"]).astype("str")
+        pairs = [(q, p) for q in scopes["query_id"] for p in dict.fromkeys([*self.tops.get(q, []), *targets[q]])]
+        if not pairs:
+            return set()
+        wanted = pd.DataFrame(pairs, columns=["query_id", "product_id"]).astype("str")
+        found = self.engine.field_scores(scopes, replace(self.config, operator="or"), wanted).table
+        return set(zip(found["query_id"], found["product_id"], strict=True))
+
+    def is_negated(self, query_id: str, product_id: str) -> bool:
+        """Do most results have what the query excludes, and the product not?"""
+        tops = self.tops.get(query_id, [])
+        return bool(tops) and (query_id, product_id) not in self.hit and 2 * sum((query_id, top) in self.hit for top in tops) > len(tops)
+
+    def leader(self, query_id: str, query: str) -> Explanation | None:
+        """Explanation of the query's first result."""
+        if query_id not in self.leaders and self.tops.get(query_id):
+            self.leaders[query_id] = self.engine.explain(query, self.tops[query_id][0], self.config)
+        return self.leaders.get(query_id)
+
+    def explain(self, row: tuple, product_id: str) -> tuple[dict[str, object], list[dict[str, object]]]:
+        """The table's row of one product, and its tokens' evidence."""
+        own, top = self.engine.explain(row.query, product_id, self.config), self.leader(row.query_id, row.query)
+        evidence = token_evidence(self.engine, own, self.near)
+        excluded = {term for scope in self.excluded[row.query_id] for term in self.engine.analyze(scope)}
+        evidence = [{**one, "negated": one["token"] in excluded} for one in evidence]
+        reason = self._reason(row.query_id, own, evidence)
+        made = {"query_id": row.query_id, "query": row.query, "bucket": row.bucket, "product_id": product_id,
+                "rank": row.first_rank if product_id == row.first_id else None, "reason": reason, "score": own.score, "field": _field(own),
+                "top_id": top.product_id if top else None, "top_score": top.score if top else None, "top_field": _field(top),
+                "gap": top.score - own.score if top else None}
+        return {**made, "detail": _detail(made, evidence, self.excluded[row.query_id])}, evidence
+
+    def _reason(self, query_id: str, own: Explanation, evidence: list[dict[str, object]]) -> str:
+        """The first reason that holds."""
+        if self.is_negated(query_id, own.product_id):
+            return NEGATED
+        meets = [one["meets"] for one in evidence if not one["negated"]]
+        if own.matched:
+            return OUTSCORED if EXACT in meets else ONLY_FUZZY
+        if self.config.operator == "and" and any(kind in meets for kind in (EXACT, FUZZY)):
+            return NOT_TOGETHER
+        if self.config.operator == "and" and self.engine.explain(own.query, own.product_id, replace(self.config, operator="or")).matched:
+            return NOT_TOGETHER
+        return LOST_TO_FUZZINESS if NEAR in meets else NO_TERM
+
+
+def _targets(failing: pd.DataFrame, judgments: pd.DataFrame, engine: EmbeddedEngine, relevant_grade: float, per_query: int) -> dict[str, list[str]]:
+    """Query -> indexed relevant products to explain: the first returned one, then best grades."""
+    relevant = judgments[(judgments["grade"] >= relevant_grade) & judgments["query_id"].isin(failing["query_id"])]
+    relevant = relevant[relevant["product_id"].isin(pd.Index(engine.product_ids))].sort_values(["grade", "product_id"], ascending=[False, True])
+    found = relevant.groupby("query_id")["product_id"].agg(list).to_dict()
+    firsts = dict(zip(failing["query_id"], failing["first_id"], strict=True))
+    return {q: list(dict.fromkeys([*([first] if isinstance(first, str) else []), *found.get(q, [])]))[:per_query] for q, first in firsts.items()}
+
+
+def _by_query(table: pd.DataFrame) -> pd.DataFrame:
+    """The reason of each query.
+
+    That of its first returned product where one was returned; else the most frequent, and of equally
+    frequent ones the first in ``REASONS``.
+    """
+    order, rows = list(REASONS), []
+    for query_id, group in table.groupby("query_id", sort=False):
+        counts = Counter(group["reason"])
+        ranked = group[group["rank"].notna()]
+        reason = ranked["reason"].iloc[0] if len(ranked) else min(counts, key=lambda name: (-counts[name], order.index(name)))
+        first = group[group["reason"] == reason].iloc[0]
+        rows.append((query_id, first["query"], first["bucket"], reason, CAUSES[reason], len(group), counts[reason], first["detail"]))
+    columns = ["query_id", "query", "bucket", "reason", "cause", "n", "agreeing", "detail"]
+    return pd.DataFrame(rows, columns=columns).astype({name: "str" for name in columns if name not in ("n", "agreeing")} | {"n": "int64", "agreeing": "int64"})
+
+
+def _field(explanation: Explanation | None) -> str | None:
+    """The best matching field."""
+    return explanation.fields[0].field if explanation and explanation.fields else None
+
+
+def _detail(row: dict[str, object], evidence: list[dict[str, object]], excluded: list[str]) -> str:
+    """The reason in words, with its evidence."""
+    if row["reason"] == NEGATED:
+        return f"the query excludes {', '.join(repr(scope) for scope in excluded)}, which most of the first results have and this product has not"
+    if row["reason"] == LOST_TO_FUZZINESS:
+        return "; ".join(f"{one['token']!r} is {one['edits']} edits from {one['term']!r} in {one['field']}" for one in evidence if one["meets"] == NEAR)
+    if row["reason"] in (OUTSCORED, ONLY_FUZZY) and row["gap"] is not None:
+        shared = ", ".join(f"{one['term']!r} in {one['field']}" for one in evidence if one["meets"] in (EXACT, FUZZY))
+        return f"has {shared} and scores {row['score']:.4g} by {row['field']}; the first result scores {row['top_score']:.4g} by {row['top_field']}"
+    return REASONS[row["reason"]]
+
+
+def _unindexed(row: tuple) -> dict[str, object]:
+    """The row of a query none of whose relevant products is indexed."""
+    return {"query_id": row.query_id, "query": row.query, "bucket": row.bucket, "reason": UNINDEXED, "detail": REASONS[UNINDEXED]}
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    """Dtypes of the table."""
+    numbers = {"rank": "Int64", "score": "float64", "top_score": "float64", "gap": "float64"}
+    return table.astype({name: numbers.get(name, "str") for name in table.columns})
