@@ -49,6 +49,8 @@ class WeightCurve:
     doubtful : tuple of str
         Queries that hold a near tie (or a hidden page of zero scores) at every weight; their values are
         taken from real arithmetic, and count as 1 in ``upper_bound``.
+    ends_change : bool
+        Whether weight 0 or leaving the field out changes any query's value against a tiny weight.
     current : float
         The x of the base configuration (its weight; 1 for other lines).
     current_value : float
@@ -64,6 +66,7 @@ class WeightCurve:
     absent: float | None
     upper_bound: float
     doubtful: tuple[str, ...]
+    ends_change: bool
     current: float
     current_value: float
     definition: str
@@ -98,9 +101,7 @@ class WeightCurve:
     @property
     def is_flat(self) -> bool:
         """Does no value of x in (0, inf), nor 0, nor leaving the field out, change any query's value?"""
-        ends = [value for value in (self.at_zero, self.absent) if value is not None]
-        inside = float(self.pieces["value"].iloc[0])
-        return self.events.empty and all(abs(value - inside) <= SAME for value in ends)
+        return self.events.empty and not self.ends_change
 
     def plateaus(self) -> pd.DataFrame:
         """Pieces merged where the mean is the same: weight_from, weight_to, value."""
@@ -208,12 +209,12 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
     defined = np.flatnonzero(goal.defined)
     if not len(defined):
         raise ValueError(f"{goal.measure} is undefined for every query; check that judgments and lists share query ids")
-    edges, steps, envelope, first, bound, doubtful = [], [], [], 0.0, 0.0, []
+    edges, steps, envelope, low, bound, doubtful = [], [], [], [], 0.0, []
     for q in defined:
         gain = goal.gain[space.pointer[q]:space.pointer[q + 1]]
         e, inside, at, starts, bounds, doubt = kernels.line_query(
             space.doc[q], space.score[q], space.length[q], space.zero_doc[q], space.zero_length[q], space.zero_known[q], weight, power, gain, goal.divisor[q], goal.discount, goal.take_max, goal.k)
-        first += inside[0]
+        low.append(inside[0])
         bound += bounds[0]
         edges.append(e)
         steps.append(np.column_stack([np.full(len(e), q), inside[:-1], at, inside[1:]]))
@@ -225,10 +226,11 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
     means = list(rows.values[defined, :, 0].mean(axis=0))
     current_value = float(means.pop(0))
     zero, absent = (float(means.pop(0)) if config is not None else None for config in ends)
+    ends_change = bool((rows.values[defined, 1:, 0] != np.array(low)[:, None]).any())
     uncertain = np.where(rows.flags[defined] != 0, 1.0, rows.values[defined, :, 0]).mean(axis=0)
     upper = max(_peak(bound, np.concatenate(envelope)) / len(defined), *uncertain.tolist())
-    return WeightCurve(label, _pieces(events, first, len(defined)), events, zero, absent, upper, tuple(doubtful), float(current),
-                       current_value, goal.definition, len(defined), len(space.query_ids) - len(defined))
+    return WeightCurve(label, _pieces(events, sum(low), len(defined)), events, zero, absent, upper, tuple(doubtful), ends_change,
+                       float(current), current_value, goal.definition, len(defined), len(space.query_ids) - len(defined))
 
 
 def _events(space: WeightSpace, edges: np.ndarray, steps: np.ndarray) -> pd.DataFrame:

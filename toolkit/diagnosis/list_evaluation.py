@@ -114,21 +114,26 @@ def list_rankings(space: WeightSpace, config: MultiMatch, depth: int = 10) -> pd
     The score is the float32 nearest to weight times unboosted score; the engine's own may differ
     in its last bits, because it rounds after each term.
     """
+    return winning_fields(space, config, depth)[["query_id", "product_id", "rank", "score"]]
+
+
+def winning_fields(space: WeightSpace, config: MultiMatch, depth: int = 10) -> pd.DataFrame:
+    """As :func:`list_rankings`, with the field that gave each score (null where every weight is 0)."""
     check_depth(space, depth)
     check_best_fields([config])
     weights = weight_matrix(space, [config])[0]
-    width = max(depth, 1)
     parts = []
     for q in range(len(space.query_ids)):
         seen = np.zeros(space.pointer[q + 1] - space.pointer[q], np.uint8)
-        docs, scores, fields = np.empty(width, np.int32), np.empty(width), np.empty(width, np.int32)
+        docs, scores, fields = np.empty(depth, np.int32), np.empty(depth), np.empty(depth, np.int32)
         n = kernels.merge(space.doc[q], space.score[q], space.length[q], weights, depth, seen, docs, scores, fields)
         n, _ = kernels.append_zero(space.zero_doc[q], space.zero_length[q], space.zero_known[q], weights, depth, n, seen, docs, scores, fields)
-        parts.append((np.full(n, q), space.pointer[q] + docs[:n], np.arange(1, n + 1), scores[:n].astype(np.float32)))
-    q, doc, rank, score = (np.concatenate(column) for column in zip(*parts)) if parts else (np.empty(0, np.int64),) * 4
-    return pd.DataFrame({"query_id": np.array(space.query_ids, dtype=object)[q.astype(np.int64)],
-                         "product_id": space.product_ids[doc.astype(np.int64)], "rank": rank, "score": score}
-                        ).astype({"query_id": "str", "product_id": "str"})
+        parts.append((np.full(n, q), space.pointer[q] + docs[:n], np.arange(1, n + 1), scores[:n].astype(np.float32), fields[:n]))
+    q, doc, rank, score, field = (np.concatenate(column) for column in zip(*parts)) if parts else (np.empty(0, np.int64),) * 5
+    names = np.array([*space.fields, None], dtype=object)
+    return pd.DataFrame({"query_id": pd.array(np.array(space.query_ids, dtype=object)[q.astype(np.int64)], dtype="str"),
+                         "product_id": pd.array(space.product_ids[doc.astype(np.int64)], dtype="str"), "rank": rank, "score": score,
+                         "field": pd.array(names[field.astype(np.int64)], dtype="str")})
 
 
 def weight_matrix(space: WeightSpace, configs: Iterable[MultiMatch]) -> np.ndarray:
