@@ -147,6 +147,8 @@ def _rows_that_matter(log: Log, frame: pd.DataFrame, name: str, use: ActiveUse) 
     """Source and asset matter on uses and goals, the actor and request of an action too; other fields on every row."""
     if frame is not log.actions or name in ("actions.time", "actions.session_id"):
         return np.ones(len(frame), dtype=bool)
+    if name == "actions.position":
+        return column(frame, "consumed_asset_id").notna().to_numpy()
     kinds = {*use.actions, *GOAL_ACTIONS}
     signals = {REJECT, CORRECT} if name != "actions.consumed_asset_id" else set()
     consumed = column(frame, "consumed_asset_id").notna().to_numpy()

@@ -16,7 +16,7 @@ import pandas as pd
 from toolkit.lineage.coded import encode, three_valued
 from toolkit.lineage.definitions import ActiveUse, GoodRetrieval
 from toolkit.lineage.evidence import GOAL, Evidence, action_evidence
-from toolkit.lineage.layer1 import good_retrievals
+from toolkit.lineage.layer1 import Quality, good_retrievals
 from toolkit.lineage.layer2 import METRICS, outcome_evidence
 from toolkit.lineage.results import POOLED, card, percent
 from toolkit.lineage.tables import ROLES, Log, column
@@ -162,9 +162,19 @@ def _retrieval_shares(log: Log, use: ActiveUse, assumptions: tuple, good: GoodRe
               for metric, flag in (METRICS | {"goal by lineage": "goal"}).items()}
     quality, returned = good_retrievals(log, good), encode(log).returned
     empty = returned.known & (returned.size == 0)
+    shares["masked failure"] = _masked(evidence, quality)
     shares["good retrieval rate"] = _from_flags(quality.certain, quality.possible)
     shares["empty-result rate"] = _from_flags(empty, empty | ~returned.known)
     return shares
+
+
+def _masked(found: dict[str, Evidence], quality: Quality) -> Callable[[np.ndarray], Share]:
+    """Retrievals judged bad with use or a goal, and nothing bad (as in :mod:`toolkit.lineage.matrix`), over all retrievals."""
+    good, bad = found["positive"] | found["goal"], found["failure"] | found["corrected"]
+    certain = ~quality.possible & good.certain & ~(bad.possible | bad.reach)
+    possible = ~quality.certain & (good.possible | good.reach) & ~bad.certain
+    observed = ~quality.possible & good.observed & ~bad.observed
+    return lambda member: Share(member, certain, possible, observed, known=quality.known)
 
 
 def _from_evidence(found: Evidence, complement: bool) -> Callable[[np.ndarray], Share]:

@@ -26,21 +26,27 @@ class ActiveUse:
     display : {"implied", "required"}
         ``implied``: a user who used an asset saw it, unless the log says that it was not displayed.
         ``required``: only where the log says that it was displayed.
+    actor : {"logged", "implied"}
+        ``implied``: an action without a logged actor is the user's (search logs from before there were agents).
     """
 
     actions: tuple[str, ...] = ("select", "edit", "place", "export", "share", "download")
     display: str = "implied"
+    actor: str = "logged"
 
     def __post_init__(self) -> None:
         if isinstance(self.actions, str) or not self.actions:
             raise ValueError(f"ActiveUse: actions {self.actions!r}; expected a non-empty tuple of action names, for example ('select', 'export')")
         if self.display not in ("implied", "required"):
             raise ValueError(f"ActiveUse: display {self.display!r}; expected 'implied' or 'required'")
+        if self.actor not in ("logged", "implied"):
+            raise ValueError(f"ActiveUse: actor {self.actor!r}; expected 'logged' or 'implied'")
         object.__setattr__(self, "actions", tuple(self.actions))
 
     def __str__(self) -> str:
         shown = "displayed unless logged otherwise" if self.display == "implied" else "logged as displayed"
-        return f"active use = a user's {', '.join(self.actions)} on a returned asset, {shown}"
+        actor = "" if self.actor == "logged" else "; an unlogged actor counts as the user"
+        return f"active use = a user's {', '.join(self.actions)} on a returned asset, {shown}{actor}"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class ActionRule:
         Whether the asset must have been displayed, and what an unlogged display means to ``observed``.
     same_request : bool
         The action must be in the retrieval's own request.
+    actor_implied : bool
+        To ``observed``, an action without a logged actor is by ``actor``.
     """
 
     actions: tuple[str, ...] | None
@@ -37,6 +39,7 @@ class ActionRule:
     consumes: bool = True
     display: str | None = None
     same_request: bool = False
+    actor_implied: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ GOAL = ActionRule(GOAL_ACTIONS, actor=1)
 
 def active_use_rule(use: ActiveUse) -> ActionRule:
     """The rule of a declared active use."""
-    return ActionRule(use.actions, actor=1, display=use.display)
+    return ActionRule(use.actions, actor=1, display=use.display, actor_implied=use.actor == "implied")
 
 
 def action_evidence(log: Log, rule: ActionRule, assumptions: tuple = (), *, bounds: bool = True) -> Evidence:
@@ -126,7 +129,8 @@ def _holds(coded: Coded, rule: ActionRule, *, observed: bool = False, unknown: b
     trusted = any(getattr(item, "source_trusted", False) for item in assumptions)
     user = any(getattr(item, "null_actor_is_user", False) for item in assumptions)
     actor = np.where((coded.actor < 0) & user, 1, coded.actor)
-    holds = _true(actor, unknown) if rule.actor == 1 else _true(np.where(actor < 0, -1, 1 - actor), unknown)
+    by = np.where(actor < 0, -1, actor == rule.actor)
+    holds = _true(by, unknown or (observed and rule.actor_implied))
     if rule.consumes:
         holds &= (coded.consumed >= 0) | unknown
         holds &= _true(coded.in_list, unknown or ((observed or trusted) & (coded.consumed >= 0)))
@@ -175,13 +179,13 @@ def _may_share_request(log: Log, pair_action: np.ndarray, pair_row: np.ndarray) 
     return compatible(log, "request_id", pair_action, pair_row)
 
 
-def retried(log: Log, *, bounds: bool = True) -> Evidence:
+def retried(log: Log) -> Evidence:
     """Another retrieval repeats this one's need (``retry_of``)."""
     coded = encode(log)
     return _linked(coded, coded.retry_of, log.link_recorded("retry_of"), len(coded.retry_of))
 
 
-def used_other(log: Log, *, bounds: bool = True) -> Evidence:
+def used_other(log: Log) -> Evidence:
     """The flow should have used this retrieval's asset and the agent used another's (``expected_retrieval_id``)."""
     coded = encode(log)
     other = np.where(coded.expected == coded.source, UNKNOWN, coded.expected)  # used as expected is no failure

@@ -7,6 +7,7 @@ is its own class: neither abandonment nor success.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from toolkit.lineage.evidence import (AGENT_USE, CORRECTED, SAID_WRONG, Evidence
 from toolkit.lineage.results import POOLED, Rates, rates_by
 from toolkit.lineage.tables import Log, column
 
-SIGNALS = ("said_wrong", "retried", "used_other")
 # Printed name of each rate -> the flag it is the mean of.
 METRICS = {"GPR": "active_use", "ACR": "agent_use", "ORF": "failure", "1-ORF": "no_failure", "UOR": "unobserved",
            "positive": "positive", "positive and failure": "both", "ORF: said wrong": "said_wrong", "ORF: retried": "retried",
@@ -98,7 +98,7 @@ def identity_gap(rates: Rates, role: str = POOLED) -> float:
             + rates.value("UOR", role) - 1)
 
 
-def sensitivity_to_definition(log: Log, ladder: Sequence[str] = USE_LADDER, *, display: str = "implied", role: str | None = None,
+def sensitivity_to_definition(log: Log, ladder: Sequence[str] = USE_LADDER, *, use: ActiveUse | None = None, role: str | None = None,
                               cluster: str | None = "auto") -> Rates:
     """GPR as the definition of active use widens by one kind of action at a time.
 
@@ -106,15 +106,17 @@ def sensitivity_to_definition(log: Log, ladder: Sequence[str] = USE_LADDER, *, d
     ----------
     ladder : sequence of str
         Action names from the narrowest reading to the widest.
+    use : ActiveUse, optional
+        How display and actor are read; its actions are replaced by the ladder's.
     role : str, optional
         Only retrievals of this role.
     """
-    log = Log.of(log)
+    log, base = Log.of(log), use or ActiveUse()
     keep = slice(None) if role is None else (column(log.retrievals, "role") == role).fillna(False).to_numpy(dtype=bool)
     clusters = clusters_of(log.retrievals, cluster)
     tables = []
     for step in range(1, len(ladder) + 1):
-        use = ActiveUse(tuple(ladder[:step]), display)
+        use = replace(base, actions=tuple(ladder[:step]))
         flag = action_evidence(log, active_use_rule(use), bounds=False).observed[keep]
         label = ladder[0] if step == 1 else f"+ {ladder[step - 1]}"
         tables.append(rates_by(pd.DataFrame({"GPR": flag}), {"GPR": definitions(use)["GPR"]}, None,

@@ -37,7 +37,7 @@ FIELD_ROWS: dict[str, str] = {
     "retrievals.user_id": "pseudonymous user; on retrievals",
     "actions.session_id": "session of the action",
     "actions.time": "when it happened, timezone-aware",
-    "actions.position": "ordinal as the client logged it; on uses and goals",
+    "actions.position": "ordinal as the client logged it; on actions with an asset",
 }
 
 # Metric -> (layer, fields it needs).
