@@ -97,7 +97,7 @@ METRIC_VALUES = Schema("metric_values", (
 
 PROMPTS = Schema("prompts", (
     Column("prompt_id", "id", "one prompt to an agent"),
-    Column("session_id", "id", "the session it belongs to", required=False),
+    Column("session_id", "text", "the session it belongs to", required=False),
     Column("user_id", "text", "the (pseudonymous) user", required=False),
     Column("time", "time", "when it arrived", required=False),
     Column("entry_point", "text", "surface it came from, for example chat or library", required=False),

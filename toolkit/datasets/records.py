@@ -161,11 +161,11 @@ def raw_from_frame(frame: pd.DataFrame, roles: Roles, report: ReadReport, *, col
     _require(found, needed, names, roles, report)
     report.read += len(frame)
     made = {"row": range(len(frame)), "repair": None}
-    made |= {role: [convert(_plain(value)) for value in frame.iloc[:, index]] for role, index in found.items()}
+    made |= {role: [convert(plain_cell(value)) for value in frame.iloc[:, index]] for role, index in found.items()}
     return pd.DataFrame(made, dtype=object)
 
 
-def _plain(value: object) -> object:
+def plain_cell(value: object) -> object:
     """A cell of a DataFrame as JSON would have it: lists for arrays, None for missing."""
     if hasattr(value, "tolist"):
         value = value.tolist()
