@@ -8,6 +8,7 @@ Output widget or on stderr. :func:`problems` looks in all of these places.
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import queue
 import re
@@ -163,12 +164,19 @@ def _text(page: str) -> str:
 
 
 def to_html(notebook: nbformat.NotebookNode, title: str) -> str:
-    """A page with all outputs that needs neither network nor kernel; widgets appear as their snapshots."""
+    """A page with all outputs that needs neither network nor kernel.
+
+    Widgets appear as their snapshots; views without one (progress bars) have nothing left to show.
+    """
     from nbconvert import HTMLExporter
 
-    still = nbformat.from_dict(notebook)
-    still.metadata = nbformat.from_dict({key: value for key, value in notebook.metadata.items() if key != "widgets"})
+    still = copy.deepcopy(notebook)
+    still.metadata.pop("widgets", None)
     still.metadata["title"] = title
+    for cell in still.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs
+                            if VIEW not in output.get("data", {}) or "text/html" in output["data"]]
     exporter = HTMLExporter(embed_images=True, require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
     for part in (exporter, *exporter._preprocessors):
         if part.has_trait("display_data_priority"):

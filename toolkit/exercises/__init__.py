@@ -1,0 +1,1 @@
+"""The ``check_...`` functions of the notebooks' exercises, one module per notebook."""
