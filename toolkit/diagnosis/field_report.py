@@ -26,7 +26,7 @@ PRACTICAL = 100.0
 MEANINGS = {
     "dead_in_information": "one value (or none) in nearly all products, and no practical weight changes any query's metric",
     "dead_in_effect": "every weight from 0 to infinity, and leaving the field out, gives every query the same metric",
-    "recall_only": "it finds products no other field finds, and no practical weight > 0 changes any query's metric",
+    "recall_only": "leaving it out loses results, but no practical weight > 0 changes any query's metric",
     "live": "its weight, or its presence, changes the metric of some query",
 }
 
@@ -204,7 +204,7 @@ def _cause(row) -> str:
     if row.coverage == 0:
         return "the field was never filled: not mapped, or loaded under another name"
     if row.verdict == "recall_only":
-        return "its words occur in no other field, so what it finds competes with nothing: keep it, its weight is free"
+        return "what it finds, no other field finds (or orders otherwise): without it these products are lost, and its weight is free"
     if row.top_value_share >= ONE_VALUE:
         return (f"the step that fills it gives {row.top_value!r} to nearly every product, so a pattern or lookup there probably "
                 "never matches: look at the pipeline, not at the weight")
