@@ -8,6 +8,8 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "ESCI_GRADES": "dataset",
     "ReadError": "report",
     "ReadReport": "report",
+    "SearchopsLab": "searchops",
+    "load_searchops": "searchops",
     "ReadWarning": "report",
     "TableRead": "report",
     "RemoteFile": "download",
