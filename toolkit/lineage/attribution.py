@@ -72,14 +72,14 @@ def attribute(log: Log, rule: str = "lineage", *, outcomes: Sequence[str] = GOAL
     window : str
         Length of the time window, a pandas Timedelta text.
     touches : DataFrame, optional
-        retrieval_id, session_id, time (and user_id): what a session rule sees. Default the retrievals; pass the unfolded
-        executions where each execution is a touch of its own.
+        retrieval_id, time (session_id, user_id; where null, those of the retrieval): what a session rule sees. Default the
+        retrievals; pass the unfolded executions where each execution is a touch of its own.
     """
     log = Log.of(log)
     if rule not in RULES:
         raise ValueError(f"attribute: rule {rule!r}; expected one of {sorted(RULES)}")
     done = outcome_rows(log, outcomes)
-    touches = _touches(log.retrievals if touches is None else touches)
+    touches = _touches(log.retrievals, log.retrievals if touches is None else touches)
     if rule == "lineage":
         credits = done[done["source_retrieval_id"].isin(log.retrievals["retrieval_id"])]
         credits = credits[["action_id", "source_retrieval_id"]].set_axis(["action_id", "retrieval_id"], axis=1)
@@ -101,10 +101,14 @@ def outcome_rows(log: Log, outcomes: Sequence[str] = GOAL_ACTIONS) -> pd.DataFra
                         | {name: column(rows, name).array for name in names})
 
 
-def _touches(retrievals: pd.DataFrame) -> pd.DataFrame:
+def _touches(retrievals: pd.DataFrame, touches: pd.DataFrame) -> pd.DataFrame:
     """retrieval_id, session_id, user_id, time of what a session rule sees."""
-    names = ["session_id", "user_id", "time"]
-    return pd.DataFrame({"retrieval_id": retrievals["retrieval_id"].array} | {name: column(retrievals, name).array for name in names})
+    table = pd.DataFrame({"retrieval_id": touches["retrieval_id"].array, "time": column(touches, "time").array})
+    for name in ("session_id", "user_id"):
+        owner = pd.Series(column(retrievals, name).to_numpy(dtype=object), index=retrievals["retrieval_id"].to_numpy(dtype=object), dtype=object)
+        own = pd.Series(column(touches, name).to_numpy(dtype=object), dtype=object)
+        table[name] = own.where(own.notna(), table["retrieval_id"].map(owner))
+    return table
 
 
 def _nearest(done: pd.DataFrame, touches: pd.DataFrame, rule: str, window: str) -> pd.DataFrame:

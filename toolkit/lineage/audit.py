@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -95,8 +95,12 @@ def _status(shares: list[float], low: float, high: float) -> str:
 
 def _intervals(log: Log, use: ActiveUse) -> dict[str, tuple[float, float]]:
     """Bounds of each metric, none where the log is too large to enumerate them."""
+    seen = set(log.actions["action"].dropna())
+    kinds = (set(use.actions), set(GOAL_ACTIONS), {REJECT}, {CORRECT})
+    recorded = log.recorded_actions  # a kind never seen may never be logged
+    recorded = frozenset().union(*(kind for kind in kinds if kind & seen)) if recorded is None else recorded
     try:
-        table = bounds(log, use, roles=()).table
+        table = bounds(replace(log, recorded_actions=recorded), use, roles=()).table
     except ValueError as error:
         if "too many pairs" not in str(error):
             raise
@@ -128,7 +132,8 @@ def _coverage(log: Log, name: str, use: ActiveUse) -> tuple[int, float]:
         "actions.action = correct_output": lambda log: _kind_seen(log, CORRECT),
         "judgments.grade": _judged,
         "prompts": lambda log: (len(log.prompts), float(len(log.prompts) > 0)),
-        "actions of goals": lambda log: _any_goal(log),
+        "actions of goals": lambda log: _any_seen(log, GOAL_ACTIONS),
+        "actions of active use": lambda log: _any_seen(log, use.actions),
     }
     if name in special:
         return special[name](log)
@@ -161,9 +166,9 @@ def _kind_seen(log: Log, action: str) -> tuple[int, float]:
     return len(log.actions), float(declared or bool((log.actions["action"] == action).any()))
 
 
-def _any_goal(log: Log) -> tuple[int, float]:
-    """Whether any goal action is declared or has been seen."""
-    return len(log.actions), float(max(_kind_seen(log, name)[1] for name in GOAL_ACTIONS))
+def _any_seen(log: Log, actions: tuple[str, ...]) -> tuple[int, float]:
+    """Whether any of several kinds of action is declared or has been seen."""
+    return len(log.actions), float(max(_kind_seen(log, name)[1] for name in actions))
 
 
 def _judged(log: Log) -> tuple[int, float]:

@@ -49,7 +49,7 @@ def _cross(actions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def _by_asset(coded: Coded, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of actions with the complete lists that hold their consumed asset."""
-    rows, assets = coded.returned.row, coded.returned.asset
+    rows, assets = coded.listed.row, coded.listed.asset
     whole = ~coded.cut[rows] if len(rows) else np.zeros(0, dtype=bool)
     rows, assets = rows[whole], assets[whole]
     order = np.argsort(assets, kind="stable")

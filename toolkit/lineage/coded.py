@@ -55,8 +55,8 @@ class Coded:
     Attributes
     ----------
     n, m : int
-    returned, shown : Pairs
-        Returned and displayed lists.
+    returned, shown, listed : Pairs
+        Returned and displayed lists; returned by any execution (the retrieval's own list decides the position).
     cut : ndarray of bool, shape (n,)
         The returned list may have been cut.
     displayed : ndarray of int8, shape (n,)
@@ -81,6 +81,7 @@ class Coded:
     m: int
     returned: Pairs
     shown: Pairs
+    listed: Pairs
     cut: np.ndarray
     displayed: np.ndarray
     source: np.ndarray
@@ -107,13 +108,15 @@ def _encode(log: Log) -> Coded:
     retrievals, actions = log.retrievals, log.actions
     index = pd.Index(_objects(retrievals, "retrieval_id"))
     source = link(index, _objects(actions, "source_retrieval_id"))
-    returned, shown, consumed, names = _assets(log)
-    cut = returned.known & (returned.size >= log.list_limit) if log.list_limit is not None else np.zeros(len(index), dtype=bool)
-    position = returned.find(source, consumed)
+    returned, shown, listed, consumed, names = _assets(log, index)
+    cut = three_valued(column(retrievals, "list_cut")) == 1
+    if log.list_limit is not None:
+        cut |= returned.known & (returned.size >= log.list_limit)
+    position = listed.find(source, consumed)
     actor = _actor(_objects(actions, "actor"))
     displayed = three_valued(column(retrievals, "displayed"))
     return Coded(
-        n=len(index), m=len(actions), returned=returned, shown=shown, cut=cut, displayed=displayed, source=source,
+        n=len(index), m=len(actions), returned=returned, shown=shown, listed=listed, cut=cut, displayed=displayed, source=source,
         expected=link(index, _objects(actions, "expected_retrieval_id")), consumed=consumed, actor=actor,
         same_request=_same(_objects(retrievals, "request_id"), _objects(actions, "request_id"), source),
         in_list=_in_list(returned, cut, source, consumed, position),
@@ -153,15 +156,26 @@ def _actor(names: np.ndarray) -> np.ndarray:
     return codes
 
 
-def _assets(log: Log) -> tuple[Pairs, Pairs, np.ndarray, pd.Index]:
-    """Both kinds of lists and the consumed assets, on one set of asset codes, and the codes' ids."""
+def _assets(log: Log, index: pd.Index) -> tuple[Pairs, Pairs, Pairs, np.ndarray, pd.Index]:
+    """Returned, displayed and ever executed lists and the consumed assets, on one set of asset codes, and the codes' ids."""
     lists = [list(column(log.retrievals, name)) for name in ("returned_asset_ids", "displayed_asset_ids")]
+    lists.append([] if log.executions is None else list(column(log.executions, "returned_asset_ids")))
     flat = [list(chain.from_iterable(value for value in values if is_list(value))) for values in lists]
-    used = _objects(log.actions, "consumed_asset_id")
-    codes, names = pd.factorize(np.array([*flat[0], *flat[1], *used], dtype=object))
-    cuts = np.cumsum([len(flat[0]), len(flat[1])])
-    returned, shown, consumed = np.split(codes.astype(np.int64), cuts)
-    return _pairs(lists[0], returned, len(names)), _pairs(lists[1], shown, len(names)), consumed, pd.Index(names, dtype=object)
+    codes, names = pd.factorize(np.array([*flat[0], *flat[1], *flat[2], *_objects(log.actions, "consumed_asset_id")], dtype=object))
+    cuts = np.cumsum([len(values) for values in flat])
+    returned, shown, executed, consumed = np.split(codes.astype(np.int64), cuts)
+    own = _pairs(lists[0], returned, len(names))
+    listed = own if log.executions is None else _with_executions(own, _pairs(lists[2], executed, len(names)), log.executions, index)
+    return own, _pairs(lists[1], shown, len(names)), listed, consumed, pd.Index(names, dtype=object)
+
+
+def _with_executions(own: Pairs, executed: Pairs, executions: pd.DataFrame, index: pd.Index) -> Pairs:
+    """The own lists and, after them, what other executions of the same id returned."""
+    owner = index.get_indexer(_objects(executions, "retrieval_id"))[executed.row].astype(np.int64)
+    key = np.concatenate([own.key, (owner * own.assets + executed.asset)[owner >= 0]])
+    position = np.concatenate([own.position, executed.position[owner >= 0]])
+    key, first = np.unique(key, return_index=True)
+    return Pairs(key, position[first], own.known, own.size, own.assets)
 
 
 def _pairs(lists: list, flat: np.ndarray, assets: int) -> Pairs:

@@ -109,7 +109,7 @@ def action_evidence(log: Log, rule: ActionRule, assumptions: tuple = (), *, boun
     nothing = np.zeros(coded.n, dtype=bool)
     if not bounds:
         return Evidence(observed, certain, possible, nothing, 0)
-    if rule.actions is not None and not any(log.records(name) for name in rule.actions):
+    if rule.actions is not None and not all(log.records(name) for name in rule.actions):
         return Evidence(observed, certain, ~nothing, nothing, 0)
     reach, budget = _reach(log, coded, rule, kind & (coded.source == UNKNOWN), assumptions)
     return Evidence(observed, certain, possible, reach, budget)

@@ -119,7 +119,7 @@ def _causes(log: Log, frame: pd.DataFrame, ours: Attribution, theirs: Attributio
     row = index.get_indexer(credits["retrieval_id"].to_numpy(dtype=object))
     asset = coded.names.get_indexer(credits["consumed_asset_id"].to_numpy(dtype=object))
     returned, resolves = (np.zeros(len(frame), dtype=bool) for _ in range(2))
-    returned[row[coded.returned.find(row, asset.astype(np.int64)) > 0]] = True
+    returned[row[coded.listed.find(row, asset.astype(np.int64)) > 0]] = True
     resolves[row[credits["source_retrieval_id"].isin(ids).to_numpy()]] = True
     more = frame["by_rule"].to_numpy() & ~frame["by_lineage"].to_numpy()
     less = ~frame["by_rule"].to_numpy() & frame["by_lineage"].to_numpy()

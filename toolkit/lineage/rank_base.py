@@ -31,7 +31,7 @@ class RankReconciliation:
     table : DataFrame
         period, start, end, base, agree, n, definition; two periods where the base changes.
     pairs : DataFrame
-        action_id, time, retrieval_id, position (logged), index (from 0), and one boolean per base.
+        action_id, time, retrieval_id, position (logged), list_index (from 0), and one boolean per base.
     switch : Timestamp or None
         Time of the first pair logged in the second base.
     duplicates : DataFrame
@@ -74,10 +74,10 @@ def reconcile_ranks(log: Log) -> RankReconciliation:
     times = pd.to_datetime(column(log.actions, "time"), utc=True)
     pairs = pd.DataFrame({"action_id": log.actions["action_id"].to_numpy()[use], "time": times.array[use],
                           "retrieval_id": column(log.actions, "source_retrieval_id").to_numpy()[use],
-                          "position": logged.to_numpy()[use], "index": coded.position[use] - 1})
+                          "position": logged.to_numpy()[use], "list_index": coded.position[use] - 1})
     pairs = pairs.sort_values("time", kind="stable", ignore_index=True)
     for name, expected in BASES.items():
-        pairs[name] = expected(pairs["index"].to_numpy()) == pairs["position"].to_numpy()
+        pairs[name] = expected(pairs["list_index"].to_numpy()) == pairs["position"].to_numpy()
     table, switch = _periods(pairs)
     return RankReconciliation(table, pairs, switch, _duplicates(log), int((coded.in_list[item] == 0).sum()))
 
@@ -91,23 +91,24 @@ def _periods(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.Timestamp | None]:
     before = np.vstack([np.zeros(len(names), dtype=np.int64), agree.cumsum(axis=0)])
     after = before[-1] - before
     total = before.max(axis=1) + after.max(axis=1)
-    total = np.where(_allowed(pairs), total, -1)
-    cut = int(total.argmax())
+    allowed, pause = _allowed(pairs)
+    total = np.where(allowed, total, -1)
+    cut = int(np.where(total == total.max(), pause, -1).argmax())  # of equal cuts the one at the longest pause
     if total[cut] < before[-1].max() + MIN_GAIN or before[cut].argmax() == after[cut].argmax():
         return pd.DataFrame([_period(1, pairs, agree, names)]), None
     rows = [_period(1, pairs[:cut], agree[:cut], names), _period(2, pairs[cut:], agree[cut:], names)]
     return pd.DataFrame(rows), pairs["time"].iloc[cut]
 
 
-def _allowed(pairs: pd.DataFrame) -> np.ndarray:
-    """Where a switch may be: between two different known times, with enough pairs on both sides; shape (pairs + 1,)."""
+def _allowed(pairs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Where a switch may be (between different known times, enough pairs on both sides) and the pause there; shape (pairs + 1,)."""
     n = len(pairs)
-    allowed = np.zeros(n + 1, dtype=bool)
-    time = pairs["time"].to_numpy()
-    allowed[1:n] = (time[1:] != time[:-1]) & ~np.isnat(pairs["time"].to_numpy(dtype="datetime64[ns]")[1:])
+    pause = np.zeros(n + 1)
+    pause[1:n] = pairs["time"].diff().dt.total_seconds().fillna(0).to_numpy()[1:]
+    allowed = pause > 0
     allowed[:MIN_PERIOD] = False
     allowed[max(n - MIN_PERIOD + 1, 0):] = False
-    return allowed
+    return allowed, pause
 
 
 def _period(number: int, pairs: pd.DataFrame, agree: np.ndarray, names: list[str]) -> dict[str, object]:

@@ -32,12 +32,16 @@ class Log:
     judgments : DataFrame, optional
         ``retrieval_id`` or ``query``, ``asset_id``, ``grade``.
     list_limit : int, optional
-        Returned lists of this length may have been cut: an asset absent from one is unknown, not absent.
+        Returned lists of at least this length may have been cut: an asset absent from one is unknown, not absent. A boolean
+        column ``list_cut`` of the retrievals says the same of single lists.
     links : set of str, optional
         Link columns (``retry_of``, ``expected_retrieval_id``) in which a null says "there is none"; in the others null is
         "unknown". None: those columns that hold any value.
     recorded_actions : set of str, optional
         The only action names the product logs; None: every kind would have been logged.
+    executions : DataFrame, optional
+        retrieval_id, returned_asset_ids (and time) of every execution of the retrievals: an asset of any of an id's lists counts
+        as returned by it. Without it, the retrieval's own list is all there is.
 
     Raises
     ------
@@ -52,6 +56,7 @@ class Log:
     list_limit: int | None = None
     links: frozenset[str] | None = None
     recorded_actions: frozenset[str] | None = None
+    executions: pd.DataFrame | None = field(default=None, repr=False)
     _cache: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -71,16 +76,30 @@ class Log:
 
     @classmethod
     def of(cls, source: Any, *, judgments: pd.DataFrame | None = None, **declarations: Any) -> Log:
-        """A Log from anything with ``.prompts``, ``.retrievals`` and ``.actions`` (a Log is returned as it is)."""
+        """A Log from anything with ``.prompts``, ``.retrievals``, ``.actions`` (and ``.executions``); a Log is returned as it is."""
         if isinstance(source, cls):
             return source if judgments is None and not declarations else replace(
                 source, judgments=source.judgments if judgments is None else judgments, **declarations)
         judgments = getattr(source, "judgments", None) if judgments is None else judgments
+        declarations.setdefault("executions", getattr(source, "executions", None))
         try:
             return cls(source.prompts, source.retrievals, source.actions, judgments, **declarations)
         except AttributeError as error:
             raise TableError(f"Log.of: got {type(source).__name__}; expected an object with prompts, retrievals and "
                              f"actions tables ({error})") from error
+
+    def only(self, **values: str) -> Log:
+        """The rows whose columns have these values, for example ``log.only(producer="Chorus")``.
+
+        A table without the column stays whole. Raises TableError where no table has it.
+        """
+        names = ("prompts", "retrievals", "actions", "executions")
+        tables = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        for key, value in values.items():
+            if not any(key in frame.columns for frame in tables.values()):
+                raise TableError(f"Log.only: no table has a column {key!r}; columns of retrievals: {list(self.retrievals.columns)}")
+            tables = {name: frame[(frame[key] == value).fillna(False)] if key in frame.columns else frame for name, frame in tables.items()}
+        return replace(self, **tables)
 
     def link_recorded(self, name: str) -> bool:
         """Whether a null in this link column means "there is none" (else it means "unknown")."""
