@@ -21,13 +21,15 @@ COLUMNS = {
     "in_family": "counts in the Benjamini-Hochberg family", "p_adjusted": "Benjamini-Hochberg adjusted p", "significant": "p_adjusted <= alpha",
     "wins": "queries that improved", "losses": "queries that worsened", "ties": "queries without a difference",
     "net_wins": "(wins - losses) / n", "rank_biserial": "matched-pairs rank-biserial correlation", "cohen_dz": "mean difference / its standard deviation",
-    "sd": "standard deviation of the differences", "mde": "smallest true difference these queries find at the stated power",
+    "sd": "standard deviation of the differences", "mde": "smallest true difference these queries find at the stated power, (z + z) * sd / sqrt(n)", "mde_t": "the same by the noncentral t, which small n need",
     "queries_needed": "queries with which a true difference of this delta would be found", "p_floor": "smallest p these changed queries can reach",
     "drops": "queries that fell by the catastrophic drop or more", "undefined": "queries undefined in both arms, left out",
     "failed_baseline": "queries without a baseline value only", "failed_candidate": "queries without a candidate value only",
     "tie_low": "least delta over all orders of tied products", "tie_high": "greatest", "hole_low": "least delta over all gradings of unjudged products",
     "hole_high": "greatest", "condensed_delta": "delta with unjudged products taken out",
 }
+
+SMALL_N = 100  # below it the sentence states the noncentral t's detectable difference
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,11 @@ class Comparison:
         changed = int(r["wins"] + r["losses"])
         if not changed:
             return f"{r['metric']}: no difference on any of {r['n']} queries ({r['baseline']:.4f})."
-        holm = f", adjusted {r['p_adjusted']:.4f}" if not math.isnan(r["p_adjusted"]) else ""
+        adjusted = f", adjusted {r['p_adjusted']:.4f}" if not math.isnan(r["p_adjusted"]) else ""
         return (f"{r['metric']}: {r['baseline']:.4f} → {r['candidate']:.4f}, {r['delta']:+.4f} "
-                f"[{r['ci_low']:+.4f}, {r['ci_high']:+.4f}] ({s['confidence']:.0%} interval), p = {r['p_value']:.4f}{holm} ({r['p_method']}), "
-                f"n = {r['n']}: {r['wins']} up, {r['losses']} down, {r['ties']} the same. These queries find {r['mde']:.4f} with {s['power']:.0%} power.")
+                f"[{r['ci_low']:+.4f}, {r['ci_high']:+.4f}] ({s['confidence']:.0%} interval), p = {r['p_value']:.4f}{adjusted} ({r['p_method']}), "
+                f"n = {r['n']}: {r['wins']} up, {r['losses']} down, {r['ties']} the same. "
+                f"These queries find {r['mde' if r['n'] >= SMALL_N else 'mde_t']:.4f} with {s['power']:.0%} power.")
 
     def coverage_sentence(self) -> str:
         """How much of each arm's top results is judged."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -79,8 +80,16 @@ def standardised_mde(n: int, alpha: float, power: float) -> float:
     return float(brentq(lambda d: power_of(d, 1.0, n, alpha=alpha) - power, 1e-9, 60.0, xtol=1e-10))
 
 
-def minimal_detectable(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest true mean difference that n queries with this spread find with the given power (MDE)."""
+def minimal_detectable(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8, method: Literal["t", "normal"] = "t") -> float:
+    """Smallest true mean difference that n queries with this spread find with the given power (MDE).
+
+    ``t`` is the noncentral t of :func:`power_of`; ``normal`` is (z(1 - alpha/2) + z(power)) * sd / sqrt(n),
+    which most published tables use: 0.2 % smaller at n = 600, a quarter smaller at n = 5.
+    """
+    if method == "normal":
+        from scipy.special import ndtri
+
+        return float((ndtri(1 - alpha / 2) + ndtri(power)) * sd / math.sqrt(n)) if n else math.nan
     return sd * standardised_mde(int(n), alpha, power)
 
 
