@@ -167,11 +167,12 @@ def evaluate_query(doc, score, length, complete, zero_doc, zero_length, zero_kno
 
 
 @kernel
-def breakpoints(score, length, power):
+def breakpoints(doc, score, length, power, gain):
     """Weights at which a document of one group passes one of another group, sorted, without repeats.
 
     Group g's documents score ``score[g] * x ** power[g]``; two of them are equal where
-    ``x ** (power[g] - power[h]) = score[h] / score[g]``.
+    ``x ** (power[g] - power[h]) = score[h] / score[g]``. Two documents of equal gain may change
+    places without changing the metric, so only pairs of different gain count.
     """
     groups = score.shape[0]
     count = 0
@@ -184,8 +185,10 @@ def breakpoints(score, length, power):
         for h in range(g):
             for i in range(length[g]):
                 for j in range(length[h]):
-                    found[n] = (score[h, j] / score[g, i]) ** (1.0 / (power[g] - power[h]))
-                    n += 1
+                    if gain[doc[g, i]] != gain[doc[h, j]]:
+                        found[n] = (score[h, j] / score[g, i]) ** (1.0 / (power[g] - power[h]))
+                        n += 1
+    found = found[:n]
     found.sort()
     kept = 0
     for i in range(n):
@@ -216,7 +219,7 @@ def line_pieces(doc, score, length, power, extra, gain, divisor, discount, take_
         ``(edges, inside, at)``: breakpoints where the value changes (or differs on the point
         itself), the values of the len(edges) + 1 open pieces, the value on each edge.
     """
-    edges = breakpoints(score, length, power)
+    edges = breakpoints(doc, score, length, power, gain)
     m = len(edges)
     inside, at = np.empty(m + 1), np.empty(m)
     groups = doc.shape[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -73,6 +74,21 @@ class WeightSpace:
     def owner(self) -> np.ndarray:
         """Index of the query of each listed document (int64, like ``product_ids``)."""
         return np.repeat(np.arange(len(self.query_ids)), np.diff(self.pointer))
+
+    def take(self, query_ids: Sequence[str]) -> WeightSpace:
+        """The same lists for some of the queries, in the order given."""
+        position = {query: i for i, query in enumerate(self.query_ids)}
+        unknown = [query for query in query_ids if query not in position]
+        if unknown:
+            raise ValueError(f"no field lists of {len(unknown)} queries, for example {unknown[0]!r}; fetch lists for all queries asked")
+        rows = np.array([position[query] for query in query_ids], np.int64)
+        sizes = np.diff(self.pointer)[rows]
+        pointer = np.r_[0, np.cumsum(sizes)].astype(np.int64)
+        docs = np.repeat(self.pointer[rows] - pointer[:-1], sizes) + np.arange(pointer[-1])
+        per_query = {name: getattr(self, name)[rows] for name in ("doc", "score", "length", "complete", "zero_doc", "zero_length",
+                                                                  "zero_known", "failed")}
+        return replace(self, query_ids=tuple(query_ids), matrix=None if self.matrix is None else self.matrix[docs],
+                       pointer=pointer, product_ids=self.product_ids[docs], **per_query)
 
     def weights(self, config: MultiMatch) -> np.ndarray:
         """The configuration's weights in the order of ``fields``; NaN where a field is left out.
