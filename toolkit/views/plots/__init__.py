@@ -8,8 +8,14 @@ from toolkit.lazy import attach
 
 # Public name -> module of this package that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "plot_query_values": "query_values",
     "plot_explanation": "explanation",
     "new_axes": "base",
     "PALETTE": "base",
     "picture": "base",
+    "plot_buckets": "diagnosis",
+    "plot_first_ranks": "diagnosis",
+    "plot_headroom": "diagnosis",
+    "plot_reasons": "diagnosis",
+    "plot_traits": "diagnosis",
 })

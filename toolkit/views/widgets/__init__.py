@@ -4,6 +4,8 @@ from toolkit.lazy import attach
 
 # Public name -> module of this package that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "bucket_explorer": "bucket_explorer",
+    "render_buckets": "bucket_explorer",
     "query_explorer": "query_explorer",
     "render_query": "query_explorer",
 })
