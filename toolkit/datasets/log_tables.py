@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pandas as pd
 
 from toolkit.datasets.report import ReadReport
 from toolkit.datasets.times import parse_times
-from toolkit.tables import ACTIONS, PROMPTS, RETRIEVALS, Schema, check
+from toolkit.tables import Schema, check
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def id_text(value: object) -> str | None:
     """An id as text: ``7`` and ``7.0`` are ``"7"``, ``"007"`` stays, ``""`` and null are null."""
     if value is None or value == "" or value != value:
         return None
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, (float, Decimal)) and value == value and abs(value) != float("inf") and value == int(value):
         return str(int(value))
     return value if isinstance(value, str) else str(value)
 
@@ -100,5 +101,3 @@ def empty(schema: Schema, report: ReadReport) -> pd.DataFrame:
     """A table of the schema without rows."""
     return build(schema, [], report)
 
-
-__all__ = ["ACTIONS", "PROMPTS", "RETRIEVALS", "LogTables", "build", "empty", "id_text", "typed"]

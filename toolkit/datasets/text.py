@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 from toolkit.datasets.report import ReadError, ReadReport
@@ -78,13 +79,19 @@ class JsonObject(dict):
 
 
 def parse_json(text: str) -> object:
-    """One JSON document; integers stay exact, repeated keys are remembered.
+    """One JSON document; integers and long decimals stay exact, repeated keys are remembered.
 
     Raises
     ------
     json.JSONDecodeError
     """
-    return json.loads(text, object_pairs_hook=JsonObject.of)
+    return json.loads(text, object_pairs_hook=JsonObject.of, parse_float=_exact)
+
+
+def _exact(literal: str) -> float | Decimal:
+    """A float, or a Decimal where a float would lose digits (``1.7175277620250001e18`` is an exact time)."""
+    digits = literal.lower().split("e")[0].replace(".", "").lstrip("+-0")
+    return float(literal) if len(digits) <= 15 else Decimal(literal)
 
 
 def parse_json_lines(text: str, report: ReadReport) -> Iterator[tuple[int, object]]:
@@ -103,5 +110,5 @@ def as_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (dict, list, bool)):
-        return json.dumps(value)
-    return repr(value)
+        return json.dumps(value, default=str)
+    return str(value)

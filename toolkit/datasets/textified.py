@@ -8,7 +8,9 @@ import re
 
 NULLS = frozenset({"None", "null", "NULL", "NaN", "nan", "<NA>", "NaT", ""})
 _CLOSER = {"[": "]", "{": "}", "(": ")"}
-_NUMPY = re.compile(r"^array\((\[.*)", re.DOTALL)
+# How a list or mapping of literals begins; a text such as "[new] shoes" does not.
+_BEGINS = re.compile(r"""[\[{]\s*(["'\[{\]}0-9+-]|None|True|False|null|true|false|$)""")
+_WORDS = re.compile(r"""\[\s*(?:'[^']*'(?:\s+|(?=\])))+(\.\.\.)?""")
 
 
 def plain(value: object) -> tuple[object, bool]:
@@ -33,25 +35,27 @@ def plain(value: object) -> tuple[object, bool]:
     text = value.strip()
     if text in NULLS:
         return None, False
-    numpy = _NUMPY.match(text)
-    if numpy:
-        text = numpy[1]
-    if text[:1] not in ("[", "{"):
+    text = text.removeprefix("array(")
+    if not _BEGINS.match(text):
         return value, False
+    words = _WORDS.match(text)
+    if words and len(re.findall("'[^']*'", words[0])) > 1:
+        return re.findall("'([^']*)'", words[0]), words[1] is not None
     return _container(text, value)
 
 
 def _container(text: str, original: str) -> tuple[object, bool]:
-    for read in (_json, _python, _numpy_list):
-        found = read(text)
+    whole, end = cut_back(text)
+    if 0 < end < len(text) and not original.lstrip().startswith("array("):
+        return original, False  # a list with more text behind it is a text
+    for read in (_json, _python):
+        found = read(text[:end] if end else text)
         if found is not None:
             return found, False
-    cut = cut_back(text)
-    if cut is not None:
-        for read in (_json, _python):
-            found = read(cut)
-            if found is not None:
-                return found, True
+    for read in (_json, _python):
+        found = read(whole)
+        if found is not None:
+            return found, True
     return original, False
 
 
@@ -67,24 +71,24 @@ def _python(text: str) -> object:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return None if isinstance(found, list) and Ellipsis in found else found
+    return None if _has_ellipsis(found) else found
 
 
-def _numpy_list(text: str) -> object:
-    """``['a' 'b']``, as numpy prints an array: quoted words without commas."""
-    if re.fullmatch(r"\[\s*('[^']*'\s*)+\]", text) and "," not in text:
-        return re.findall(r"'([^']*)'", text)
-    return None
+def _has_ellipsis(value: object) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return value is Ellipsis or any(_has_ellipsis(part) for part in parts)
 
 
-def cut_back(text: str) -> str | None:
-    """The longest beginning of a list or mapping text that can be closed, closed; None if there is none.
+def cut_back(text: str) -> tuple[str, int]:
+    """The longest beginning of a list or mapping text that can be closed, closed; and where the text ends by itself.
 
-    ``"['a', 'b', 'c"`` gives ``"['a', 'b']"``; ``"['a', ..., 'z']"`` gives ``"['a']"``.
+    ``"['a', 'b', 'c"`` gives ``("['a', 'b']", 0)``, ``"['a', ..., 'z']"`` gives ``"['a']"`` and the length. The end is the
+    position after the bracket that closes the first one, or 0 if none does.
     """
     stack: list[str] = []
     quote = ""
-    best: tuple[int, str] | None = None
+    best = ""
+    abridged = False
     at = 0
     while at < len(text):
         char = text[at]
@@ -97,12 +101,13 @@ def cut_back(text: str) -> str | None:
             quote = char
         elif char in _CLOSER:
             stack.append(_CLOSER[char])
-            best = best or (at + 1, stack[0])
+            best = best or text[:at + 1] + stack[0]
         elif char in ")]}" and stack:
             stack.pop()
-        elif char == "," and stack:
-            best = (at, "".join(reversed(stack)))
-            if text[at + 1:].lstrip().startswith("..."):
-                break
+            if not stack:
+                return best, at + 1
+        elif char == "," and not abridged:
+            best = text[:at] + "".join(reversed(stack))
+            abridged = text[at + 1:].lstrip().startswith("...")
         at += 1
-    return text[:best[0]] + best[1] if best else None
+    return best, 0

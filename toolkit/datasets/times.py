@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -56,6 +57,8 @@ def _unix(value: object) -> int | None:
     """Nanoseconds of a Unix time given as an integer, its digits, or a whole float; never through a float."""
     if isinstance(value, bool):
         return None
+    if isinstance(value, Decimal) and value.is_finite():
+        value = int(value) if value == int(value) else int(value * 10**9) if abs(value) < 10**11 else None
     if isinstance(value, (float, np.floating)) and value == value and abs(value) < 10**14:
         value = round(value * 1000) if abs(value) < 10**11 else round(value)  # seconds keep their milliseconds
     if isinstance(value, str) and _INTEGER.match(value.strip()):
