@@ -234,7 +234,9 @@ def read_state(connection: Connection, id_field: str = "product_id") -> IndexSta
     (name, index), = described.items()
     properties = index["mappings"].get("properties", {})
     settings = index["settings"]["index"]
-    docs = stats["_all"]["primaries"]["docs"]
+    docs = stats["_all"]["primaries"].get("docs")
+    if docs is None:  # right after a start of the server
+        return Failure(f"no shard of index {name!r} is active", retryable=True)
     return IndexState(
         version=info["version"]["number"],
         fields=tuple(field for field, mapping in properties.items() if mapping.get("type") == "text"),
