@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from toolkit.diagnosis.shares import share_table
 from toolkit.diagnosis.traits import TRAITS, query_traits
 from toolkit.evaluation.evaluating import unpack
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
-from toolkit.evaluation.pool import EvaluationError, meet, read_judgments
+from toolkit.evaluation.pool import EvaluationError, Judged, meet, read_judgments
 from toolkit.search.protocol import SearchRun
 from toolkit.tables import PRODUCTS, QUERIES, check
 
@@ -156,8 +157,8 @@ def diagnose_failures(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.D
     depths = _check_depths(depths, k)
     rankings, status = unpack(rankings_or_run, status)
     texts = queries if isinstance(queries, pd.DataFrame) and "query" in queries else None
-    pool = meet(rankings, read_judgments(judgments, _ids(queries)))
-    indexed = indexed_ids(products, rankings)
+    judged, indexed = read_judgments(judgments, _ids(queries)), indexed_ids(products, rankings)
+    pool = meet(rankings, judged, on_no_overlap=_overlap_policy(rankings, judged, indexed))
     asked = depth or getattr(rankings_or_run, "depth", None) or int(pool.returned.max(initial=0))
     table = rank_table(pool, status, k=k, gains=gains, relevant_grade=relevant_grade, indexed=indexed)
     table["bucket"] = pd.array([_bucket(row, depths, asked) for row in table.itertuples()], dtype="str")
@@ -253,6 +254,12 @@ def indexed_ids(products: pd.DataFrame | Collection[str] | None, rankings: pd.Da
         raise EvaluationError(f"products: {len(strange)} returned products are not among the {len(ids)} given as indexed (for example "
                               f"{min(strange)!r}); pass the products that were searched")
     return ids
+
+
+def _overlap_policy(rankings: pd.DataFrame, judged: Judged, indexed: set[str] | None) -> Literal["error", "zero"]:
+    """Rankings may miss every judged product, as long as the ids are known to be of one kind: some judged one is indexed."""
+    same_queries = rankings["query_id"].isin(judged.query_ids).any()
+    return "zero" if indexed is not None and same_queries and not indexed.isdisjoint(judged.product_ids) else "error"
 
 
 def _headline(diagnosis: FailureDiagnosis) -> str:

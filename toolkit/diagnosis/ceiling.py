@@ -114,7 +114,7 @@ def headroom(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.DataFrame,
     diagnosis = diagnose_failures(rankings_or_run, judgments, queries=queries, products=products, status=status, k=k, depths=bucket_depths,
                                   depth=depth, relevant_grade=relevant_grade, gains=gains)
     rankings, _ = unpack(rankings_or_run, status)
-    pool = meet(rankings, read_judgments(judgments, list(diagnosis.table["query_id"])))
+    pool = meet(rankings, read_judgments(judgments, list(diagnosis.table["query_id"])), on_no_overlap="zero")  # the diagnosis has checked
     answered = (diagnosis.table["state"] != "failed").to_numpy()
     values = {("now", None): ratio(dcg(pool, k, gains), ideal_dcg(pool, k, gains))}
     values |= {("reorder", n): _reordered(pool, n, k, gains, diagnosis.depth) for n in sorted(depths)}

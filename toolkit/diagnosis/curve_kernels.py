@@ -337,3 +337,43 @@ def upper_envelope(edges, inside, at):
         n += 2
         i = last + 1
     return starts[:n], values[:n]
+
+
+@kernel
+def line_queries(doc, score, length, zero_doc, zero_length, zero_known, pointer, chosen, weight, power, gain, divisor, discount,
+                 take_max, k):
+    """:func:`line_query` for many queries (axis 0 of the lists), their steps put one after the other.
+
+    Parameters
+    ----------
+    chosen : int64 array
+        Which queries.
+    gain : float64 array (documents of all queries,)
+    divisor : float64 array (queries,)
+
+    Returns
+    -------
+    tuple of arrays
+        Query of every step; its (edge, before, at, after); (start, step) of the upper envelopes
+        behind their first value; and per chosen query the first value, the first bound, doubtful.
+    """
+    owner, steps, n = np.empty(1024, np.int64), np.empty((1024, 4)), 0
+    bends, b = np.empty((1024, 2)), 0
+    first, bound, doubtful = np.empty(len(chosen)), np.empty(len(chosen)), np.zeros(len(chosen), np.bool_)
+    for i, q in enumerate(chosen):
+        own = gain[pointer[q]:pointer[q + 1]]
+        edges, inside, at, starts, bounds, doubt = line_query(
+            doc[q], score[q], length[q], zero_doc[q], zero_length[q], zero_known[q], weight, power, own, divisor[q], discount, take_max, k)
+        first[i], bound[i], doubtful[i] = inside[0], bounds[0], doubt
+        while n + len(edges) > len(owner):
+            owner, steps = np.concatenate((owner, owner)), np.concatenate((steps, steps))
+        for e in range(len(edges)):
+            owner[n] = q
+            steps[n, 0], steps[n, 1], steps[n, 2], steps[n, 3] = edges[e], inside[e], at[e], inside[e + 1]
+            n += 1
+        while b + len(starts) > len(bends):
+            bends = np.concatenate((bends, bends))
+        for e in range(1, len(starts)):
+            bends[b, 0], bends[b, 1] = starts[e], bounds[e] - bounds[e - 1]
+            b += 1
+    return owner[:n], steps[:n], bends[:b], first, bound, doubtful

@@ -209,36 +209,27 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
     defined = np.flatnonzero(goal.defined)
     if not len(defined):
         raise ValueError(f"{goal.measure} is undefined for every query; check that judgments and lists share query ids")
-    edges, steps, envelope, low, bound, doubtful = [], [], [], [], 0.0, []
-    for q in defined:
-        gain = goal.gain[space.pointer[q]:space.pointer[q + 1]]
-        e, inside, at, starts, bounds, doubt = kernels.line_query(
-            space.doc[q], space.score[q], space.length[q], space.zero_doc[q], space.zero_length[q], space.zero_known[q], weight, power, gain, goal.divisor[q], goal.discount, goal.take_max, goal.k)
-        low.append(inside[0])
-        bound += bounds[0]
-        edges.append(e)
-        steps.append(np.column_stack([np.full(len(e), q), inside[:-1], at, inside[1:]]))
-        envelope.append(np.column_stack([starts[1:], np.diff(bounds)]))
-        if doubt:
-            doubtful.append(space.query_ids[q])
-    events = _events(space, np.concatenate(edges), np.concatenate(steps))
+    owner, steps, bends, low, bound, doubt = kernels.line_queries(
+        space.doc, space.score, space.length, space.zero_doc, space.zero_length, space.zero_known, space.pointer, defined, weight, power,
+        goal.gain, goal.divisor, goal.discount, goal.take_max, goal.k)
+    events = _events(space, owner, steps)
     rows = evaluate_lists(space, [config for config in (base, *ends) if config is not None], [goal])
     means = list(rows.values[defined, :, 0].mean(axis=0))
     current_value = float(means.pop(0))
     zero, absent = (float(means.pop(0)) if config is not None else None for config in ends)
-    ends_change = bool((rows.values[defined, 1:, 0] != np.array(low)[:, None]).any())
+    ends_change = bool((rows.values[defined, 1:, 0] != low[:, None]).any())
     uncertain = np.where(rows.flags[defined] != 0, 1.0, rows.values[defined, :, 0]).mean(axis=0)
-    upper = max(_peak(bound, np.concatenate(envelope)) / len(defined), *uncertain.tolist())
-    return WeightCurve(label, _pieces(events, sum(low), len(defined)), events, zero, absent, upper, tuple(doubtful), ends_change,
+    upper = max(_peak(bound.sum(), bends) / len(defined), *uncertain.tolist())
+    doubtful = tuple(space.query_ids[q] for q in defined[doubt])
+    return WeightCurve(label, _pieces(events, low.sum(), len(defined)), events, zero, absent, upper, doubtful, ends_change,
                        float(current), current_value, goal.definition, len(defined), len(space.query_ids) - len(defined))
 
 
-def _events(space: WeightSpace, edges: np.ndarray, steps: np.ndarray) -> pd.DataFrame:
-    order = np.lexsort((steps[:, 0], edges))
+def _events(space: WeightSpace, owner: np.ndarray, steps: np.ndarray) -> pd.DataFrame:
+    order = np.lexsort((owner, steps[:, 0]))
     steps = steps[order]
-    ids = np.array(space.query_ids, dtype=object)[steps[:, 0].astype(np.int64)]
-    return pd.DataFrame({"query_id": pd.Series(ids, dtype="str"), "weight": edges[order], "before": steps[:, 1],
-                         "at": steps[:, 2], "after": steps[:, 3]})
+    return pd.DataFrame({"query_id": pd.array(np.array(space.query_ids, dtype=object)[owner[order]], dtype="str"), "weight": steps[:, 0],
+                         "before": steps[:, 1], "at": steps[:, 2], "after": steps[:, 3]})
 
 
 def _pieces(events: pd.DataFrame, first: float, n: int) -> pd.DataFrame:

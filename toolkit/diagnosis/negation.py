@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_BEFORE = re.compile(r"(?<![\w-])(without|w/o|not|no)(?![\w.-]|\s*\d)\s+(?P<scope>[^,;.!?()]+)", re.IGNORECASE)
+_BEFORE = re.compile(r"(?<![\w-])(without|w/o|not|no|free of)(?![\w.-]|\s*\d)\s+", re.IGNORECASE)
 _NON = re.compile(r"(?<![\w-])non[\s-]+(?P<scope>[\w']+)", re.IGNORECASE)
-_FREE_OF = re.compile(r"(?<![\w-])free of\s+(?P<scope>[^,;.!?()]+)", re.IGNORECASE)
 _FREE = re.compile(r"(?<![\w-])(?P<scope>[\w']+(?: [\w']+)??)-free(?![\w-])", re.IGNORECASE)
-_STOPS = re.compile(r"\s+(?:for|with|but|in|to|that|w/)(?:\s|$)|\s+(?=(?:without|w/o|not|no)\s)|\s+-", re.IGNORECASE)
+_STOPS = re.compile(r"[,;.!?()]|\s+(?:for|with|but|in|to|that|w/)(?:\s|$)|\s+(?=(?:without|w/o|not|no)\s)|\s+-", re.IGNORECASE)
 
 
 class Negation(NamedTuple):
@@ -38,9 +37,8 @@ def negations(query: str) -> list[Negation]:
     -----
     Rules of form, not of meaning: a title such as "listen without prejudice" counts as a negation.
     """
-    found = [(m.start(), Negation(m.group(1).lower(), _cut(m["scope"]))) for m in _BEFORE.finditer(query)]
+    found = [(m.start(), Negation(m.group(1).lower(), _cut(query[m.end():]))) for m in _BEFORE.finditer(query)]
     found += [(m.start(), Negation("non", m["scope"])) for m in _NON.finditer(query)]
-    found += [(m.start(), Negation("free of", _cut(m["scope"]))) for m in _FREE_OF.finditer(query)]
     found += [(m.start(), Negation("-free", m["scope"])) for m in _FREE.finditer(query)]
     return [negation for _, negation in sorted(found) if negation.scope]
 

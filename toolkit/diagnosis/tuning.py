@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from toolkit.diagnosis.best_weights import BestWeights, best_weights
+from toolkit.diagnosis.climbing import BestWeights, best_weights
 from toolkit.diagnosis.configs import Configurations, collect, lab_218
 from toolkit.diagnosis.list_evaluation import list_rankings
-from toolkit.diagnosis.sweep import Sweep, sweep
+from toolkit.diagnosis.sweeping import Sweep, sweep
 from toolkit.diagnosis.weight_space import WeightSpace, weight_space
 from toolkit.evaluation.comparing import compare
 from toolkit.evaluation.comparison import Comparison
