@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, fields, replace
 
 import pandas as pd
 
+from toolkit.lineage.layer2 import METRICS
+from toolkit.lineage.results import POOLED
 from toolkit.lineage.tables import ROLES, Log
 
 DEFAULT_MIX = dict(zip(ROLES, (0.3, 0.15, 0.1, 0.25, 0.15, 0.05)))
@@ -149,7 +151,7 @@ class Truth:
     ----------
     retrievals : DataFrame
         retrieval_id, role, and every flag of Layers 1-3 (good, empty, active_use, agent_use, said_wrong, retried, used_other,
-        corrected, positive, failure, both, unobserved, goal).
+        corrected, goal, positive, failure, both, no_failure, unobserved, masked).
     actions : DataFrame
         action_id, action, actor, source_retrieval_id, consumed_asset_id, session_id.
     prompts : DataFrame
@@ -159,6 +161,23 @@ class Truth:
     retrievals: pd.DataFrame
     actions: pd.DataFrame
     prompts: pd.DataFrame
+
+    def rate(self, metric: str, role: str = POOLED) -> float:
+        """True value of a metric (named as in :func:`toolkit.lineage.bounds`); NaN where its denominator is empty."""
+        prompts, rows = self.prompts, self.retrievals
+        if metric in ROUTING:
+            inside, flag = ROUTING[metric]
+            return float(prompts.loc[prompts.eval(inside)].eval(flag).mean()) if len(prompts) else float("nan")
+        flags = METRICS | {"goal by lineage": "goal", "good retrieval rate": "good", "empty-result rate": "empty", "masked failure": "masked"}
+        if metric not in flags:
+            raise KeyError(f"Truth.rate: {metric!r}; expected one of {[*ROUTING, *flags]}")
+        rows = rows if role == POOLED else rows[rows["role"] == role]
+        return float(rows[flags[metric]].mean())
+
+
+# Layer 0 metric -> (denominator, flag), over the truth's prompts.
+ROUTING = {"retrieval rate": ("n_intents > 0", "retrieved"), "misroute rate": ("retrieved", "not in_scope"),
+           "missed-retrieval rate": ("in_scope", "not retrieved"), "multi-intent share": ("n_intents > 0", "n_intents >= 2")}
 
 
 @dataclass(frozen=True)

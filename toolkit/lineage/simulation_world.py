@@ -161,7 +161,9 @@ def _truth(drawn: Drawn, flags: dict[str, np.ndarray], retrievals: pd.DataFrame,
     positive = flags["active_use"] | flags["agent_use"]
     failure = flags["said_wrong"] | flags["retried"] | flags["used_other"]
     table = pd.DataFrame({"retrieval_id": retrievals["retrieval_id"], "role": drawn.r_role, "good": drawn.good, "empty": drawn.r_size == 0,
-                          **flags, "positive": positive, "failure": failure, "both": positive & failure, "unobserved": ~positive & ~failure})
+                          **flags, "positive": positive, "failure": failure, "both": positive & failure, "no_failure": ~failure,
+                          "unobserved": ~positive & ~failure,
+                          "masked": ~drawn.good & (positive | flags["goal"]) & ~failure & ~flags["corrected"]})
     kept = actions[["action_id", "action", "actor", "source_retrieval_id", "consumed_asset_id", "session_id"]].copy()
     labelled = prompts[["prompt_id", "in_scope", "n_intents"]].assign(retrieved=drawn.p_retrieved)
     return Truth(table, kept, labelled)

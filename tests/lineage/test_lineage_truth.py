@@ -1,0 +1,114 @@
+"""With a full log, lineage gives back the simulated truth exactly; with less, bounds contain it."""
+
+import os
+
+import numpy as np
+import pytest
+
+from toolkit.lineage import (Faults, GoodRetrieval, NotBefore, SameSession, SameUser, TrustSource, UseImpliesDisplay, World, attribute,
+                             bounds, good_retrievals, identity_gap, outcome_flags, outcomes, relog, simulate)
+from toolkit.lineage.definitions import GOAL_ACTIONS
+from toolkit.lineage.layer3 import goal_flags
+from toolkit.lineage.results import POOLED
+from toolkit.lineage.simulation_faults import LOSSES
+from toolkit.lineage.tables import ROLES
+
+# The benchmark runs 1,000 of each; here enough to fail soon (LINEAGE_SEEDS=1000 for all).
+SEEDS = int(os.environ.get("LINEAGE_SEEDS", "60"))
+FLAGS = ("active_use", "agent_use", "said_wrong", "retried", "used_other", "corrected", "positive", "failure", "both", "unobserved")
+SMALL = World(users=5)
+
+
+def contains(found, truth):
+    """Rows of bounds whose interval misses the truth."""
+    values = [truth.rate(row.metric, row.role) for row in found.table.itertuples()]
+    return [(row.metric, row.role, row.low, value, row.high) for row, value in zip(found.table.itertuples(), values)
+            if not np.isnan(value) and not row.low - 1e-12 <= value <= row.high + 1e-12]
+
+
+def draw_faults(seed):
+    """A random pattern of missing fields: each whole, partly or wholly missing."""
+    rng = np.random.default_rng([11, seed])
+    shares = {name: float(rng.choice([0, 0, 0.3, 1])) for name in LOSSES}
+    return Faults(**shares, links=bool(rng.random() < 0.3), truncate=int(rng.integers(1, 8)) if rng.random() < 0.3 else None,
+                  duplicate=0.3 * (rng.random() < 0.2), skew_seconds=60.0 * (rng.random() < 0.3), base_switch=0.5)
+
+
+def test_full_log_gives_back_the_truth():
+    wrong = []
+    for seed in range(SEEDS):
+        simulation = simulate(SMALL, seed=seed)
+        truth, flags = simulation.truth.retrievals, outcome_flags(simulation.log)
+        wrong += [(seed, name) for name in FLAGS if not np.array_equal(flags[name], truth[name])]
+        wrong += [(seed, "goal")] * (not np.array_equal(goal_flags(simulation.log)["goal"], truth["goal"]))
+        wrong += [(seed, "good")] * (not np.array_equal(good_retrievals(simulation.log, GoodRetrieval(k=5)).certain, truth["good"]))
+        done = simulation.truth.actions[simulation.truth.actions["action"].isin(GOAL_ACTIONS)]
+        given = attribute(simulation.log).credits.set_index("action_id")["retrieval_id"].to_dict()
+        wrong += [(seed, "credit")] * (given != done.set_index("action_id")["source_retrieval_id"].to_dict())
+    assert wrong == []
+
+
+def test_bounds_contain_the_truth_under_random_patterns():
+    for seed in range(SEEDS // 2):
+        simulation = simulate(SMALL, draw_faults(seed), seed=seed)
+        assert contains(bounds(simulation.log, roles=ROLES), simulation.truth) == []
+
+
+@pytest.mark.parametrize("knob", [*LOSSES, "links", "truncate"])
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_bounds_contain_the_truth_with_one_field_missing(knob, share):
+    fault = {"links": True} if knob == "links" else {"truncate": 3} if knob == "truncate" else {knob: share}
+    base = simulate(SMALL, seed=2)
+    found = bounds(relog(base, Faults(**fault), seed=2).log, roles=ROLES)
+    assert contains(found, base.truth) == []
+    needed = knob not in ("action_session", "action_user", "retrieval_session", "retrieval_user")
+    assert (found.table["width"].max() > 0) == needed  # a field no rate needs does not widen anything
+
+
+def test_bounds_collapse_when_nothing_is_missing():
+    for seed in range(5):
+        simulation = simulate(SMALL, seed=seed)
+        found = bounds(simulation.log)
+        assert found.table["width"].abs().max() == 0
+        for row in found.table.itertuples():
+            value = simulation.truth.rate(row.metric, row.role)
+            assert np.isnan(value) or row.low == pytest.approx(value, abs=1e-12)
+            assert np.isnan(value) or row.observed == pytest.approx(value, abs=1e-12)
+
+
+def test_assumptions_tighten_and_hold_where_they_are_true():
+    world = World(users=6, later_session=0.0)
+    for seed in range(3):
+        simulation = simulate(world, Faults(source=0.6, lists=0.3, display=0.3), seed=seed)
+        plain = bounds(simulation.log)
+        for assumption in (SameUser(), SameSession(), NotBefore(), TrustSource()):
+            tight = bounds(simulation.log, assumptions=(assumption,))
+            assert contains(tight, simulation.truth) == []
+            assert (tight.table["width"] <= plain.table["width"] + 1e-12).all()
+            assert tight.table["assumptions"].iloc[0] == str(assumption)
+        assert bounds(simulation.log, assumptions=(SameUser(), SameSession(), NotBefore(), TrustSource())).table["width"].sum() < plain.table["width"].sum()
+
+
+def test_a_false_assumption_can_miss_the_truth():
+    world = World(users=30, sessions=4, later_session=1.0, goal=1.0)
+    simulation = simulate(world, Faults(source=1.0), seed=1)
+    assert contains(bounds(simulation.log), simulation.truth) == []
+    assert contains(bounds(simulation.log, assumptions=(SameSession(),)), simulation.truth) != []
+    hidden = simulate(World(users=30, agent_use=1.0, goal=1.0, display=0.0), Faults(display=1.0), seed=1)
+    assert contains(bounds(hidden.log, assumptions=(UseImpliesDisplay(),)), hidden.truth) != []
+
+
+def test_identity_of_layer_two_per_role():
+    for seed in range(10):
+        simulation = simulate(World(users=10), draw_faults(seed), seed=seed)
+        rates = outcomes(simulation.log, cluster=None)
+        assert all(abs(identity_gap(rates, role)) < 1e-12 for role in rates.table["role"].unique())
+
+
+def test_bounds_say_what_they_assume_and_name_unknown_metrics():
+    simulation = simulate(SMALL, Faults(source=0.5), seed=1)
+    assert "without assumptions" in bounds(simulation.log).summary()
+    assert "for whom it was retrieved" in bounds(simulation.log, assumptions=(SameUser(),)).summary()
+    with pytest.raises(KeyError, match="GPR"):
+        bounds(simulation.log).interval("nonsense")
+    assert bounds(simulation.log).interval("GPR", POOLED)[0] <= outcomes(simulation.log).value("GPR")
