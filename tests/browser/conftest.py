@@ -79,7 +79,7 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
 @pytest.fixture(scope="session")
 def browser_context_args(browser_context_args: dict) -> dict:
     """A window wide enough for a notebook, without animations."""
-    return {**browser_context_args, "viewport": {"width": 1280, "height": 1000}, "reduced_motion": "reduce"}
+    return {**browser_context_args, "viewport": {"width": 1280, "height": 1400}, "reduced_motion": "reduce"}
 
 
 @pytest.fixture

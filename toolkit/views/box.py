@@ -117,6 +117,7 @@ class Explorer(widgets.VBox):
                      description=control.description, layout=widgets.Layout(width="auto"),
                      style={"description_width": "initial"})
         control.description, control.readout, control.tabbable = "", False, False
+        control.layout.width = control.layout.width or "14em"
         self._links.append(link((control, "value"), (field, "value")))
         return widgets.HBox([field, control])
 
