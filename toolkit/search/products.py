@@ -113,7 +113,7 @@ def _cell(value: object, row: int, name: str) -> str | list[str] | None:
         if all(isinstance(part, str) for part in parts):
             return parts
     raise TableError(f"products row {row}: {name} holds {type(value).__name__} {str(value)[:60]!r}; expected text, a list "
-                     f"of texts or null; convert once and knowingly, for example products[{name!r}].astype(str)")
+                     f"of texts or null; convert it knowingly, for example products[{name!r}].astype(str), or choose other fields")
 
 
 def _is_null(value: object) -> bool:
