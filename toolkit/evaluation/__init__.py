@@ -29,4 +29,6 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "power_of": "effects",
     "queries_needed": "effects",
     "p_floor": "resampling",
+    "tool_table": "tool_definitions",
+    "public_cases": "tool_definitions",
 })
