@@ -19,7 +19,7 @@ def test_two_starts_side_by_side() -> None:
     changed = record.changes().query("different_orders > 1")["query_id"].iloc[0]
     pairs = [record.compare(changed, 1, start) for start in range(2, record.starts + 1)]
     assert any((pair.iloc[:, 1] != pair.iloc[:, 3]).any() for pair in pairs)
-    assert (pairs[0]["rank"] == range(1, len(pairs[0]) + 1)).all()
+    assert pairs[0]["rank"].tolist() == list(range(1, len(pairs[0]) + 1))
     with pytest.raises(ValueError, match="no recorded answer of 'r99' at start 1"):
         record.compare("r99", 1, 2)
 
