@@ -91,7 +91,7 @@ def reweight(base: MultiMatch, weights: Mapping[str, float | None]) -> MultiMatc
 def axis_values(low: float, high: float, steps: int, *, scale: Literal["linear", "log"] = "linear") -> list[float]:
     """``steps`` + 1 values from ``low`` to ``high``, both ends exact.
 
-    Each value comes from its integer step (``low + (high - low) * i / steps``), never from
+    Each value comes from its integer step (``(low * (steps - i) + high * i) / steps``), never from
     adding a step again and again: 0.1 added thirty times is not 3.
 
     Raises
@@ -102,8 +102,8 @@ def axis_values(low: float, high: float, steps: int, *, scale: Literal["linear",
     if steps < 1 or not 0 <= low < high or (scale == "log" and low == 0):
         raise ValueError(f"axis_values: low {low!r}, high {high!r}, steps {steps!r}, scale {scale!r}; "
                          "expected 0 <= low < high (0 < low for 'log') and steps >= 1")
-    shares = [i / steps for i in range(steps + 1)]
-    inner = [low * (high / low) ** t if scale == "log" else low + (high - low) * t for t in shares[1:-1]]
+    places = range(1, steps)
+    inner = [low * (high / low) ** (i / steps) if scale == "log" else (low * (steps - i) + high * i) / steps for i in places]
     return [float(low), *inner, float(high)]
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 
 from toolkit.diagnosis import curve_kernels as kernels
 from toolkit.diagnosis.list_evaluation import check_best_fields, check_depth, evaluate_lists
+from toolkit.diagnosis.list_kernels import MARGIN
 from toolkit.diagnosis.weight_space import Objective, WeightSpace, objective, weight_space
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
 from toolkit.search.config import MultiMatch
@@ -127,7 +128,7 @@ class WeightCurve:
 
     def _doubt(self) -> str:
         return (f" Whatever float32 rounding does at near ties, no value is above {self.upper_bound:.6f} "
-                f"(margin {kernels.MARGIN:.1e}; {len(self.doubtful)} queries hold a near tie at every weight).")
+                f"(margin {MARGIN:.1e}; {len(self.doubtful)} queries hold a near tie at every weight).")
 
     def to_frame(self) -> pd.DataFrame:
         """The pieces."""
@@ -243,7 +244,7 @@ def _pieces(events: pd.DataFrame, first: float, n: int) -> pd.DataFrame:
     return pd.DataFrame({"weight_from": starts, "weight_to": stops, "value": inside,
                          "value_at_from": np.r_[np.nan, inside[:-1] + jump.to_numpy() / n],
                          "queries_changing": np.r_[0, at_edge.size().to_numpy()],
-                         "wide": _log_width(starts, stops) > 4 * kernels.MARGIN})
+                         "wide": _log_width(starts, stops) > 4 * MARGIN})
 
 
 def _log_width(start: np.ndarray, stop: np.ndarray) -> np.ndarray:

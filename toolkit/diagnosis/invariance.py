@@ -45,11 +45,8 @@ def canonical(config: MultiMatch) -> MultiMatch:
 class HasRankingPrints(Protocol):
     """A result that knows which configurations ranked alike, for example a sweep."""
 
-    @property
-    def configs(self) -> tuple[MultiMatch, ...]: ...
-
-    @property
-    def ranking_prints(self) -> np.ndarray: ...
+    configs: tuple[MultiMatch, ...]
+    ranking_prints: np.ndarray
 
 
 @dataclass(frozen=True)

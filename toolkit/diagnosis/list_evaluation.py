@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from toolkit.diagnosis import curve_kernels as kernels
+from toolkit.diagnosis import list_kernels as kernels
 from toolkit.diagnosis.tied_kernels import evaluate_tied_query
 from toolkit.diagnosis.weight_space import Objective, WeightSpace
 from toolkit.search.config import MultiMatch
@@ -23,7 +23,7 @@ class ListValues:
     values : float64 array (queries, configurations, metrics)
         NaN where the metric is undefined for the query.
     flags : uint8 array (queries, configurations)
-        Bits of :mod:`curve_kernels`: ``NEAR_TIE``, ``BORDER``, ``ZERO_PAGE``; 0 is certain.
+        Bits of :mod:`list_kernels`: ``NEAR_TIE``, ``BORDER``, ``ZERO_PAGE``; 0 is certain.
     prints : uint64 array (queries, configurations)
         Fingerprint of the ordered top k: equal prints, equal rankings.
     """

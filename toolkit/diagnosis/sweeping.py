@@ -18,9 +18,9 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from toolkit.diagnosis.configs import Configurations
-from toolkit.diagnosis.curve_kernels import BASIS, PRIME
 from toolkit.diagnosis.fingerprints import config_fingerprint, source_fingerprint, table_fingerprint
 from toolkit.diagnosis.list_evaluation import evaluate_lists
+from toolkit.diagnosis.list_kernels import BASIS, PRIME
 from toolkit.diagnosis.sweep_file import Block, SweepFile
 from toolkit.diagnosis.weight_space import WeightSpace, metric_parts, objective, weight_space
 from toolkit.evaluation.evaluating import evaluate
@@ -282,7 +282,7 @@ class _Lookup:
 
 
 def ranking_print(marks: np.ndarray) -> np.uint64:
-    """Fingerprint of a ranking from the hashes of its product ids, as in ``curve_kernels``."""
+    """Fingerprint of a ranking from the hashes of its product ids, as in ``list_kernels``."""
     value = BASIS
     with np.errstate(over="ignore"):
         for mark in marks:

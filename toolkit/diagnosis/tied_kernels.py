@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from toolkit.diagnosis.curve_kernels import BASIS, BORDER, MARGIN, NEAR_TIE, PRIME, ZERO_PAGE, metric_value
+from toolkit.diagnosis.list_kernels import BASIS, BORDER, MARGIN, NEAR_TIE, PRIME, ZERO_PAGE, Array, metric_value
 from toolkit.search.jit import kernel
 
 
 @kernel
-def tied_score(scores, weight, tie):
+def tied_score(scores: Array, weight: Array, tie: float) -> float:
     """``max + tie * (sum of the others)`` over the fields that match and are not left out; -1 without any."""
     best, total, matched = 0.0, 0.0, False
     for f in range(len(weight)):
@@ -23,7 +23,8 @@ def tied_score(scores, weight, tie):
 
 
 @kernel
-def evaluate_tied_query(matrix, last, complete, gain, divisor, marks, weights, ties, discount, take_max, k, values, flags, prints):
+def evaluate_tied_query(matrix: Array, last: Array, complete: Array, gain: Array, divisor: Array, marks: Array, weights: Array,
+                        ties: Array, discount: Array, take_max: Array, k: int, values: Array, flags: Array, prints: Array) -> None:
     """As ``evaluate_query``, for any tie breaker.
 
     Parameters

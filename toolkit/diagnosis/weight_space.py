@@ -267,6 +267,7 @@ class Objective:
 
     @property
     def k(self) -> int:
+        """The cut-off."""
         return len(self.discount)
 
 
