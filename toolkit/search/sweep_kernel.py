@@ -170,7 +170,7 @@ class PreparedQuery:
     den : ndarray, float32, shape (E,)
     order : ndarray, int32, shape (n,)
         Candidates by decreasing bound.
-    block_bounds : ndarray, float32, shape (blocks, fields of the plan)
+    block_bounds : ndarray, float64, shape (blocks, fields of the plan)
         Largest field bound at weight 1 of each block of ``BLOCK`` candidates in that order.
     """
 

@@ -13,9 +13,11 @@ BLOCK = 64
 
 _HALF_ULP = 2.0 ** -24
 _TERM_SLACK = 16 * _HALF_ULP
-"""Share of a row's weight that all float32 roundings of its score may add (weight 3, division and difference 2)."""
-_SLACK = np.float32(1 + 2e-6)
-_TINY = np.float32(1e-36)
+"""Share of a row's weight that the float32 roundings of its score may add: 4 in each of the two weights that are
+compared, 1 in the division, 1 in the difference; rounded up to 16."""
+_SLACK = 1 + 2e-6
+"""Factor for the roundings of a clause, a field and the score (3, rounded up to 33)."""
+_TINY = 1e-36
 """Below this, float32 loses its relative precision; bounds are kept above it."""
 
 
@@ -86,12 +88,12 @@ def drop_incomplete(candidates: Array, ptr: Array, row: Array, den: Array, row_f
 
 @kernel
 def bound_products(ptr: Array, row: Array, den: Array, weight: Array, row_field: Array, fields: int) -> Array:
-    """No less than any field's score at weight 1, roundings of any weight included: float32 (n, fields)."""
-    bounds = np.zeros((len(ptr) - 1, fields), np.float32)
+    """No less than any field's score at weight 1, roundings of any weight included: float64 (n, fields)."""
+    bounds = np.zeros((len(ptr) - 1, fields))
     for i in range(len(ptr) - 1):
         for p in range(ptr[i], ptr[i + 1]):
             w = np.float64(weight[row[p]])
-            bounds[i, row_field[row[p]]] += np.float32(w - w / den[p] + w * _TERM_SLACK)
+            bounds[i, row_field[row[p]]] += w - w / den[p] + w * _TERM_SLACK
     return bounds
 
 
@@ -171,7 +173,7 @@ def _may_enter(bounds, field_weight, tie, threshold, best, rest):
         best[c] = 0.0
         rest[c] = 0.0
     for field in range(len(bounds)):
-        bound = np.float64(bounds[field])
+        bound = bounds[field]
         if bound > 0:
             for c in range(n_configs):
                 value = field_weight[field, c] * bound
