@@ -53,7 +53,7 @@ def test_a_partly_logged_field_gives_an_interval(base):
 def test_a_kind_of_action_never_seen_may_never_be_logged(base):
     actions = base.full.actions[base.full.actions["action"] != "reject_result"]
     log = dataclasses.replace(base.full, actions=actions)
-    assert readiness(log).status("ORF") == "not computable"
+    assert readiness(log).status("ORF") == "bounded"  # known failures below, everything above
     declared = dataclasses.replace(log, recorded_actions=frozenset(base.full.actions["action"]) | {"reject_result"})
     assert readiness(declared).status("ORF") == "computable"
 

@@ -18,4 +18,10 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "plot_headroom": "diagnosis",
     "plot_reasons": "diagnosis",
     "plot_traits": "diagnosis",
+    "plot_bounds": "lineage",
+    "plot_cross_reading": "lineage",
+    "plot_definition_sensitivity": "lineage",
+    "plot_gap": "lineage",
+    "plot_layer_rates": "lineage",
+    "plot_session_timeline": "lineage",
 })
