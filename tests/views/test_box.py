@@ -78,7 +78,7 @@ def test_the_view_carries_a_snapshot(explorer):
     data = made[0] if isinstance(made, tuple) else made
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.model_id
     assert 'class="toolkit-snapshot depth-explorer"' in data["text/html"]
-    assert "depth: 5" in data["text/html"] and "query: a&lt;b" in data["text/html"]
+    assert "search depth: 5" in data["text/html"] and "query: a&lt;b" in data["text/html"]
     assert data["text/plain"] == "Explorer('depth-explorer', depth=5, text='a<b')"
 
 

@@ -62,6 +62,7 @@ class Explorer(widgets.VBox):
         for name, control in controls.items():
             _check_control(name, control)
         self.controls = dict(controls)
+        self._labels = {name: control.description for name, control in controls.items()}
         self.parts: dict[str, widgets.HTML] = {}
         self.error = ""
         self._render = render
@@ -123,7 +124,7 @@ class Explorer(widgets.VBox):
 
     def snapshot(self) -> str:
         """The box as plain HTML: settings in words, then all parts (for pages that run no widgets)."""
-        settings = "; ".join(f"{_label(self, name)}: {format_value(value)}" for name, value in self.values.items())
+        settings = "; ".join(f"{self._labels[name]}: {format_value(value)}" for name, value in self.values.items())
         shown = self._status.value + "".join(part.value for part in self.parts.values())
         return f'<div class="toolkit-snapshot {escape(self._css_class)}"><p>{escape(settings)}</p>{shown}</div>'
 
@@ -154,11 +155,6 @@ def _check_control(name: str, control: widgets.Widget) -> None:
         raise ValueError(f"Explorer: control {name!r} is a {type(control).__name__} without a value; expected a value control")
     if not getattr(control, "description", ""):
         raise ValueError(f"Explorer: control {name!r} has no description; give it one, it is the control's accessible name")
-
-
-def _label(box: Explorer, name: str) -> str:
-    """A control's visible name; a slider's name has moved to its number field."""
-    return box.controls[name].description or name
 
 
 def _family(widget: widgets.Widget) -> list[widgets.Widget]:
