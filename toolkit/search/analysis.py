@@ -49,6 +49,10 @@ class Analyzer:
         """One surface word as a term."""
         return word.lower() if word.isascii() else word.translate(self._map)
 
+    def spans(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and ends of the tokens of a text given as code points (int64)."""
+        return self._breaker.spans(points)
+
     def terms(self, text: str) -> list[str]:
         """The terms of one text, in order.
 
@@ -62,7 +66,7 @@ class Analyzer:
         list of str
             Possibly empty (punctuation alone has no terms).
         """
-        starts, ends = self._breaker.spans(code_points(text))
+        starts, ends = self.spans(code_points(text))
         return [self.normalise(text[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
@@ -98,17 +102,13 @@ class SurfaceWords:
         """
         joined = code_points("\n".join(texts))  # a line feed ends every token
         lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
-        starts, ends = self._analyzer._breaker.spans(joined)
+        starts, ends = self._analyzer.spans(joined)
         document = np.searchsorted(np.cumsum(lengths), starts, side="right").astype(np.int32)
-        surface = self._intern(joined, starts, ends)
-        self._normalise_new()
-        return self.term_numbers[surface], document
-
-    def _intern(self, text: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         self._reserve(len(starts), int((ends - starts).sum()))
         surface = np.empty(len(starts), np.int32)
-        self._count = _intern(text, starts, ends, self._slots, self._letters, self._ends, self._count, surface)
-        return surface
+        self._count = _intern(joined, starts, ends, self._slots, self._letters, self._ends, self._count, surface)
+        self._normalise_new()
+        return self.term_numbers[surface], document
 
     def _reserve(self, words: int, letters: int) -> None:
         """Room for that many new words and letters; the table stays at most half full."""

@@ -231,7 +231,7 @@ class EmbeddedEngine:
             values = field_values(self.index, plan, docs, scratch)
             row, column = np.nonzero(~np.isnan(values))
             fields = names[[field.field for field in plan.fields]]
-            parts.append((np.repeat(query_id, len(row)), self.product_ids[docs[row]], fields[column], values[row, column]))
+            parts.append((np.full(len(row), query_id, object), self.product_ids[docs[row]], fields[column], values[row, column]))
         return FieldScores(_field_table(parts), config, str(self))
 
     def _rankings(self, ids: pd.Series, hits: list[tuple[np.ndarray, np.ndarray]]) -> pd.DataFrame:
@@ -291,5 +291,5 @@ def _field_table(parts: list[tuple[np.ndarray, ...]]) -> pd.DataFrame:
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.empty(0, object)] * 4
     ids, products, fields, scores = columns
     return pd.DataFrame({
-        "query_id": pd.array(ids.astype(object), dtype="str"), "product_id": pd.array(products, dtype="str"),
+        "query_id": pd.array(ids, dtype="str"), "product_id": pd.array(products, dtype="str"),
         "field": pd.array(fields, dtype="str"), "score": scores.astype(np.float64)})

@@ -22,11 +22,12 @@ MAX_TOKEN_UNITS = 255
 
 _CODE_POINTS = 0x110000
 
-# A pattern is a function of (automaton, start state) -> end state.
-
 
 class _Patterns:
-    """Thompson construction: patterns become states joined by class edges and free moves."""
+    """Thompson construction: a pattern is a function from its start state to its end state.
+
+    Between the two it adds states that are joined by class edges and by free moves.
+    """
 
     def __init__(self, classes: dict[int, frozenset[str]]) -> None:
         self.classes = classes
