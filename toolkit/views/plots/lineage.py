@@ -89,7 +89,7 @@ def plot_cross_reading(cells: pd.DataFrame, *, role: str = POOLED, ax: Axes | No
     Returns
     -------
     Axes
-        Six boxes, each with its name, share and interval; the area of the inner square is the share.
+        Six squares, their area the share, each with its name, share and interval below.
     """
     from matplotlib.patches import Rectangle
 
@@ -100,10 +100,10 @@ def plot_cross_reading(cells: pd.DataFrame, *, role: str = POOLED, ax: Axes | No
     for (layer1, outcome), cell in CELLS.items():
         row, x, y = rows.loc[(layer1, outcome)], OUTCOMES.index(outcome), ("good", "bad").index(layer1)
         colour, hatch = CELL_STYLE[cell]
-        side = float(np.sqrt(np.nan_to_num(row["share"])))
-        ax.add_patch(Rectangle((x - side / 2, y - side / 2), side, side, facecolor=PALETTE[colour], hatch=HATCHES[hatch], alpha=0.45, edgecolor="black"))
-        ax.text(x, y, f"{cell}\n{percent(row['share'])} [{percent(row['ci_low'])}, {percent(row['ci_high'])}]", ha="center", va="center", fontsize=8)
-    ax.set(xlim=(-0.5, 2.5), ylim=(1.5, -0.5))
+        side = 0.62 * float(np.sqrt(np.nan_to_num(row["share"])))
+        ax.add_patch(Rectangle((x - side / 2, y - 0.12 - side / 2), side, side, facecolor=PALETTE[colour], hatch=HATCHES[hatch], alpha=0.45, edgecolor="black"))
+        ax.text(x, y + 0.34, f"{cell}\n{percent(row['share'])} [{percent(row['ci_low'])}, {percent(row['ci_high'])}]", ha="center", va="center", fontsize=8)
+    ax.set(xlim=(-0.5, 2.5), ylim=(1.55, -0.5))
     ax.set_xticks(range(3), [f"outcome {name}" for name in OUTCOMES])
     ax.set_yticks(range(2), ["Layer 1 good", "Layer 1 bad"])
     masked = rows.loc[("bad", "good")]
@@ -142,7 +142,7 @@ def plot_gap(gap: AttributionGap, *, ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     ax.set_xlim(0, 115)
     title = f"{names[0].capitalize()} credits {percent(gap.rule_rate)} of {gap.n} retrievals, lineage {percent(gap.lineage_rate)}"
-    return finish(ax, title=title, xlabel="retrievals credited with an outcome (%; count of retrievals in brackets)")
+    return finish(ax, title=title, xlabel="retrievals credited with an outcome (%; count)")
 
 
 def plot_definition_sensitivity(rates: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
