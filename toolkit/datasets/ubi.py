@@ -6,36 +6,23 @@ them. Role, actor, request and display have no home in UBI and are null.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from toolkit.datasets.executions import EXECUTIONS, fold
 from toolkit.datasets.log_files import Record, read_records
 from toolkit.datasets.log_tables import LogTables, build, empty, id_text
 from toolkit.datasets.report import ReadError, ReadReport
 from toolkit.datasets.text import as_text
 from toolkit.datasets.textified import plain
-from toolkit.tables import ACTIONS, PROMPTS, RETRIEVALS, Column, Schema
+from toolkit.tables import ACTIONS, PROMPTS
 
 HIT_IDS = ("query_response_hit_ids", "query_response_object_ids", "query_response_objects_ids")
 QUERY_KEYS = {"user_query", "query_response_id", "query_attributes", "object_id_field", *HIT_IDS}
-# Calls of one query id at most this far apart and with one text are one search: its list and its facets.
-SAME_SEARCH_SECONDS = 0.5
-EXECUTIONS = Schema("executions", (
-    Column("retrieval_id", "id", "the retrieval it belongs to"),
-    Column("query_response_id", "text", "id of this response"),
-    Column("producer", "text", "application that wrote it"),
-    Column("time", "time", "when it ran"),
-    Column("user_id", "text", "user or client"),
-    Column("session_id", "text", "session, where the query row has one"),
-    Column("query", "text", "query text"),
-    Column("returned_asset_ids", "list", "what this call returned; null where not logged"),
-    Column("list_cut", "boolean", "whether an export cut the list off"),
-))
 ACTION_EXTRA = {"producer": "text", "query": "text", "source_resolves": "boolean", "object_id_field": "text", "message": "text"}
-RETRIEVAL_EXTRA = {"producer": "text", "query_response_id": "text", "executions": "integer", "list_calls": "integer",
-                   "empty_list_calls": "integer", "texts": "integer", "lists": "integer", "list_cut": "boolean"}
 
 
 def read_ubi(paths: str | Path | Sequence[str | Path]) -> LogTables:
@@ -112,7 +99,7 @@ def _sort_out(records: Iterator[Record], report: ReadReport) -> tuple[list[Recor
         if kind is None:
             report.note("set_aside", "neither a UBI query nor an event", row=record.row, value=str(record.data)[:80])
             continue
-        key = (kind, record.id) if record.id else (kind, repr(record.data))
+        key = (kind, record.id or hashlib.sha256(repr(record.data).encode()).digest())
         if key in seen:
             report.note("folded", f"{kind} logged twice ({'same document id' if record.id else 'identical record'})", row=record.row)
             continue
@@ -190,57 +177,6 @@ def _session(data: Mapping) -> str | None:
             for part in inner.values():
                 found = found or (id_text(part.get("session_id")) if isinstance(part, dict) else None)
     return found
-
-
-def fold(executions: pd.DataFrame, report: ReadReport) -> pd.DataFrame:
-    """One row per retrieval_id (see :func:`read_ubi` for its columns); further executions are folded."""
-    rows = []
-    ordered = executions.sort_values("time", kind="stable", na_position="last")
-    groups = {key: list(group.itertuples(index=False)) for key, group in ordered.groupby("retrieval_id", sort=False)}
-    for retrieval_id in executions["retrieval_id"].unique():
-        rows.append(_folded(retrieval_id, groups[retrieval_id], report))
-    if len(executions) > len(rows):
-        report.note("folded", "further executions of a query id", count=len(executions) - len(rows))
-    return build(RETRIEVALS, rows, report, RETRIEVAL_EXTRA)
-
-
-def _folded(retrieval_id: str, calls: list, report: ReadReport) -> dict:
-    """One retrieval from its executions in time order."""
-    logged = [call for call in calls if call.returned_asset_ids is not None]
-    filled = [call for call in logged if call.returned_asset_ids]
-    # An unlogged list may have held something: then the id is not known to be empty.
-    best = filled[0] if filled else calls[0] if len(logged) < len(calls) else logged[0]
-    texts = list(dict.fromkeys(call.query for call in calls if pd.notna(call.query)))
-    lists = {tuple(call.returned_asset_ids) for call in filled}
-    for reason, found in (("texts", texts), ("non-empty lists", lists)):
-        if len(found) > 1:
-            report.note("noted", f"query id with several {reason} (the first is kept; all are in executions)", value=retrieval_id)
-    list_calls, empty_calls = _list_calls(calls)
-    first = lambda name: next((getattr(call, name) for call in calls if pd.notna(getattr(call, name))), None)  # noqa: E731
-    return {"retrieval_id": retrieval_id, "producer": first("producer"), "time": first("time"), "user_id": first("user_id"),
-            "session_id": first("session_id"), "query": texts[0] if texts else None,
-            "returned_asset_ids": best.returned_asset_ids if filled or len(logged) == len(calls) else None,
-            "list_cut": best.list_cut, "query_response_id": best.query_response_id, "executions": len(calls), "texts": len(texts),
-            "lists": len(lists), "list_calls": list_calls if logged else None, "empty_list_calls": empty_calls if logged else None}
-
-
-def _list_calls(calls: list) -> tuple[int, int]:
-    """Searches among the executions of one id, and how many of them returned nothing.
-
-    A search is a run of executions with one text, each at most ``SAME_SEARCH_SECONDS`` after the one before.
-    """
-    searches: list[list] = []
-    for call in calls:
-        before = searches[-1][-1] if searches else None
-        gap = (call.time - before.time).total_seconds() if before is not None and pd.notna(call.time) and pd.notna(before.time) else 0.0
-        if before is None or gap > SAME_SEARCH_SECONDS or _text(call) != _text(before):
-            searches.append([])
-        searches[-1].append(call)
-    return len(searches), sum(not any(call.returned_asset_ids for call in search) for search in searches)
-
-
-def _text(call: object) -> str | None:
-    return None if pd.isna(call.query) else call.query
 
 
 def _actions(events: Sequence[Record], executions: pd.DataFrame, report: ReadReport) -> Iterator[dict]:
