@@ -10,5 +10,10 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "RerankStatus": "statuses",
     "RewriteStatus": "statuses",
     "Outcome": "outcome",
+    "Experiment": "experiment",
+    "run_intervention": "experiment",
+    "combine": "experiment",
+    "renamed": "experiment",
+    "FeatureMaker": "features",
     "Prompts": "prompts",
 })

@@ -1,7 +1,7 @@
 """Rewrites from the index itself: spelling, abbreviations and units, and words the shop does not use.
 
 No language model: a word is only replaced by a term that products hold, and the replacement with
-the most product evidence wins. Source: ours; distances are optimal string alignment (rapidfuzz).
+product evidence wins. Source: ours; the corrections are those of ``toolkit.diagnosis.spelling``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from toolkit.diagnosis.spelling import Speller
 from toolkit.interventions.models.protocol import Reply, RewriteRequest
 from toolkit.search.config import MultiMatch
 from toolkit.search.embedded import EmbeddedEngine
@@ -23,8 +24,8 @@ ABBREVIATIONS = {
     "ft": "feet", "yr": "year", "yrs": "years", "qt": "quart", "gal": "gallon", "sz": "size", "blk": "black", "wht": "white",
     "bt": "bluetooth", "wm": "women", "lg": "large", "sm": "small", "med": "medium", "xmas": "christmas", "bday": "birthday",
 }
-MIN_SPELLING_LENGTH = 3  # shorter unknown words have too many neighbours to choose from
-MAX_CANDIDATES = 8  # neighbours whose product evidence is looked up
+MAX_CANDIDATES = 8  # corrections whose product evidence is looked up
+MAX_CONTEXT = 4  # context terms looked up, rarest first
 MIN_FREQUENCY = 2  # a term one product holds may itself be a misspelling
 
 
@@ -56,7 +57,7 @@ class LexicalModel:
         self._engine, self._bridges = engine, dict(bridges or {})
         self._fields = tuple(fields or engine.fields)
         self._evidence = MultiMatch({name: 1.0 for name in self._fields}, operator="and", fuzziness=0)
-        self._terms: list[str] | None = None
+        self._speller = Speller(engine.vocabulary)
         self.model_id = f"lexical({len(self._bridges)} bridges)@{engine.fingerprint[:12]}"
 
     def frequency(self, term: str) -> int:
@@ -67,11 +68,23 @@ class LexicalModel:
         """The query with unknown words replaced; everything else exactly as typed."""
         start = time.perf_counter()
         words = request.query.split(" ")
-        known = [token for word in words for token in self._engine.analyze(word) if self.frequency(token)]
-        replaced = [self.replace(word, known) for word in words]
-        text = " ".join(found.by if found else word for word, found in zip(words, replaced))
-        note = "; ".join(f"{found.word} -> {found.by} ({found.why})" for found in replaced if found)
+        found = self.replacements(words)
+        text = " ".join(found[at].by if at in found else word for at, word in enumerate(words))
+        note = "; ".join(f"{made.word} -> {made.by} ({made.why})" for made in found.values())
         return Reply(text, time.perf_counter() - start, note=note, model=self.model_id)
+
+    def replacements(self, words: list[str]) -> dict[int, Replacement]:
+        """Position -> replacement of the words to change; no term is put in twice."""
+        analyzed = [self._engine.analyze(word) for word in words]
+        known = {token for tokens in analyzed for token in tokens if self.frequency(token)}
+        guesses = {at: self._speller.corrections(tokens[0])[:3] for at, tokens in enumerate(analyzed) if len(tokens) == 1 and tokens[0] not in known}
+        found: dict[int, Replacement] = {}
+        for at, word in enumerate(words):
+            others = {term for other, terms in guesses.items() if other != at for term in terms}
+            made = self.replace(word, sorted(known | others))
+            if made and made.by not in known | {earlier.by for earlier in found.values()}:
+                found[at] = made
+        return found
 
     def replace(self, word: str, context: list[str]) -> Replacement | None:
         """What to put for one typed word, or None to keep it.
@@ -81,7 +94,8 @@ class LexicalModel:
         word : str
             As typed, without spaces.
         context : list of str
-            The query's other terms that products hold: evidence is how many products hold both.
+            The query's other terms that products hold, and likely corrections of its other
+            unknown words: evidence is how many products hold both.
         """
         long = ABBREVIATIONS.get(word.lower())
         if long and self.frequency(long) > max((self.frequency(token) for token in self._engine.analyze(word)), default=0):
@@ -95,32 +109,20 @@ class LexicalModel:
         return self._spell(word, token, context)
 
     def _spell(self, word: str, token: str, context: list[str]) -> Replacement | None:
-        """The nearest known term with the most product evidence; none for numbers and short words."""
-        from rapidfuzz.distance import OSA
-        from rapidfuzz.process import extract
-
-        if len(token) < MIN_SPELLING_LENGTH or any(character.isdigit() for character in token):
+        """The likely meant term with the most product evidence; None for a word without a correction."""
+        likely = [term for term in self._speller.corrections(token) if self.frequency(term) >= MIN_FREQUENCY][:MAX_CANDIDATES]
+        if not likely:
             return None
-        reach = 1 if len(token) < 6 else 2  # what fuzziness AUTO forgives already
-        near = [found for found in extract(token, self._known_terms(), scorer=OSA.distance, score_cutoff=reach + 1, limit=None)
-                if found[1] <= reach or found[0][0] == token[0]]  # further away, the first letter must be right
-        ranked = sorted(near, key=lambda found: (found[1], -self.frequency(found[0]), found[0]))[:MAX_CANDIDATES]
-        if not ranked:
-            return None
-        support = [self._together(term, context) for term, _, _ in ranked]
-        best = min(range(len(ranked)), key=lambda i: (ranked[i][1] - min(support[i], 1), ranked[i][1], -support[i], i))
-        term, distance, _ = ranked[best]
-        return Replacement(word, term, f"{int(distance)} edits away; {self.frequency(term)} products, {support[best]} with the other words")
-
-    def _known_terms(self) -> list[str]:
-        """Terms a misspelling may stand for."""
-        if self._terms is None:
-            self._terms = [term for term in self._engine.vocabulary if len(term) >= 3 and self.frequency(term) >= MIN_FREQUENCY]
-        return self._terms
+        support = [self._together(term, context) for term in likely]
+        if context and not max(support):
+            return None  # no product holds any of them beside a word of the query that products do hold
+        best = max(range(len(likely)), key=lambda i: (support[i] > 0, -i, support[i]))
+        term = likely[best]
+        return Replacement(word, term, f"spelling; {self.frequency(term)} products, {support[best]} with another word of the query")
 
     def _together(self, term: str, context: list[str]) -> int:
-        """Products that hold the term and a context term in one field, over the rarest context terms."""
-        rare = sorted(set(context) - {term}, key=self.frequency)[:2]
+        """Most products that hold the term and a context term in one field, over the rarest context terms."""
+        rare = sorted(set(context) - {term}, key=lambda other: (self.frequency(other), other))[:MAX_CONTEXT]
         if not rare:
             return 0
         queries = pd.DataFrame({"query_id": [str(i) for i in range(len(rare))], "query": [f"{term} {other}" for other in rare]})
@@ -130,7 +132,7 @@ class LexicalModel:
 
 def learn_bridges(
     engine: EmbeddedEngine, queries: pd.DataFrame, judgments: pd.DataFrame, products: pd.DataFrame, *,
-    field: str = "title", relevant_grade: float = 2.0, min_queries: int = 3, min_share: float = 0.5,
+    field: str = "title", relevant_grade: float = 2.0, min_queries: int = 3, min_share: float = 0.6,
 ) -> dict[str, str]:
     """Words no product holds, matched to the shop's word by the products judged relevant for them.
 
@@ -144,37 +146,42 @@ def learn_bridges(
     relevant_grade : float
         Grade from which a judged product counts.
     min_queries : int
-        Queries with the word that must agree.
+        Queries with the word that are needed.
     min_share : float
-        Share of the word's queries whose relevant products hold the shop's word.
+        Least share of a query's relevant products that hold the shop's word, averaged over the word's queries.
 
     Returns
     -------
     dict of str to str
-        Unknown term -> the term with the largest lift, share among the word's queries over
-        share among all products; at least 2. Ours.
+        Unknown term -> the term with the largest share * log(lift), where lift is the share over the
+        share of all products that hold the term, and at least 2. Ours.
     """
     relevant = judgments.loc[judgments["grade"] >= relevant_grade, ["query_id", "product_id"]]
-    titles = products.set_index("product_id")[field].reindex(relevant["product_id"]).fillna("")
-    held = pd.DataFrame({"query_id": relevant["query_id"].to_numpy(), "terms": [frozenset(engine.analyze(text)) for text in titles]})
-    per_query = held.groupby("query_id")["terms"].agg(lambda sets: frozenset().union(*sets))
-    used: dict[str, list[frozenset[str]]] = {}
+    text = products.set_index("product_id")[field].reindex(relevant["product_id"]).fillna("")
+    held: dict[str, list[frozenset[str]]] = {}
+    for query_id, value in zip(relevant["query_id"], text):
+        held.setdefault(query_id, []).append(frozenset(engine.analyze(value)))
+    used: dict[str, list[dict[str, float]]] = {}
     for query_id, query in zip(queries["query_id"], queries["query"]):
-        own = frozenset(engine.analyze(query))
-        for word in own:
-            if query_id in per_query.index and not any(engine.document_frequency(word, name) for name in engine.fields):
-                used.setdefault(word, []).append(per_query[query_id] - own)
-    return {word: best for word, sets in used.items() if len(sets) >= min_queries
-            and (best := _best_term(engine, sets, field, len(products), min_share)) is not None}
+        for word in set(engine.analyze(query)) if query_id in held else ():
+            if not any(engine.document_frequency(word, name) for name in engine.fields):
+                used.setdefault(word, []).append(_shares(held[query_id]))
+    found = {word: _best_term(engine, shares, field, min_share) for word, shares in used.items() if len(shares) >= min_queries}
+    return {word: term for word, term in found.items() if term is not None}
 
 
-def _best_term(engine: EmbeddedEngine, sets: list[frozenset[str]], field: str, products: int, min_share: float) -> str | None:
-    """The term with the largest lift among those a sufficient share of the sets holds."""
+def _shares(sets: list[frozenset[str]]) -> dict[str, float]:
+    """Share of the sets that hold each term."""
     terms, counts = np.unique([term for found in sets for term in found], return_counts=True)
-    best, best_lift = None, 2.0
-    for term, count in zip(terms.tolist(), counts.tolist()):
-        share = count / len(sets)
-        lift = share / max(engine.document_frequency(term, field) / products, 1 / products)
-        if share >= min_share and lift > best_lift:
-            best, best_lift = term, lift
+    return dict(zip(terms.tolist(), (counts / len(sets)).tolist()))
+
+
+def _best_term(engine: EmbeddedEngine, shares: list[dict[str, float]], field: str, min_share: float) -> str | None:
+    """The term most typical of these queries' relevant products; None where none is typical enough."""
+    best, best_value = None, 0.0
+    for term in sorted({term for found in shares for term in found}):
+        share = sum(found.get(term, 0.0) for found in shares) / len(shares)
+        lift = share * len(engine.product_ids) / engine.document_frequency(term, field)
+        if share >= min_share and lift >= 2 and share * np.log(lift) > best_value:
+            best, best_value = term, share * float(np.log(lift))
     return best

@@ -1,0 +1,213 @@
+"""One fair comparison of interventions: same queries, same engine, same evaluation, one declared family."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from toolkit.diagnosis.ceiling import Headroom, headroom
+from toolkit.evaluation.comparison import Comparison, adjust_together
+from toolkit.evaluation.comparing import compare
+from toolkit.evaluation.deciding import Policy, Verdict, verdict
+from toolkit.interventions import effects
+from toolkit.interventions.outcome import Outcome
+from toolkit.interventions.rerank import Rerank
+from toolkit.interventions.rewrite import Rewrite
+from toolkit.search.config import MultiMatch
+from toolkit.search.protocol import SearchEngine, SearchRun
+
+METRICS = ("ndcg@10", "recall@10", "precision@10", "mrr@10")
+JUDGED = "judged@10"
+
+
+@dataclass(frozen=True)
+class ArmResult:
+    """One arm of an experiment: what was done, what it changed, what follows.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    comparison : Comparison
+        Against the baseline; adjusted p over the whole experiment's family.
+    verdict : Verdict
+    depth : int or None
+        Candidates of a rerank; None for a rewrite.
+    """
+
+    outcome: Outcome
+    comparison: Comparison
+    verdict: Verdict
+    depth: int | None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Interventions on one baseline.
+
+    Attributes
+    ----------
+    baseline : SearchRun
+    arms : mapping of str to ArmResult
+        Label, for example ``rerank 50`` or ``rewrite``.
+    headroom : Headroom
+        What the diagnosis promised, per failure bucket.
+    judgments, queries : DataFrame
+    noise : DataFrame
+        One row an arm that was run twice: arm, metric, n, differing (queries whose value differs), mean
+        (second minus first), largest (absolute difference of one query); empty without a rerun.
+    """
+
+    baseline: SearchRun
+    arms: Mapping[str, ArmResult]
+    headroom: Headroom
+    judgments: pd.DataFrame
+    queries: pd.DataFrame
+    noise: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """All comparisons: arm, verdict, then the comparison's columns (metric, n, delta, ci_low, …), judged share of both arms beside."""
+        frames = []
+        for name, arm in self.arms.items():
+            judged = arm.comparison.coverage.set_index("arm")["judged"]
+            frames.append(arm.comparison.to_frame().assign(arm=name, verdict=arm.verdict.decision,
+                                                           judged_baseline=judged["baseline"], judged_candidate=judged["candidate"]))
+        table = pd.concat(frames, ignore_index=True)
+        return table[["arm", "verdict", *[name for name in table.columns if name not in ("arm", "verdict")]]]
+
+    def coverage(self) -> pd.DataFrame:
+        """What became of the queries, per arm (see :func:`toolkit.interventions.effects.coverage`)."""
+        return effects.coverage({name: (arm.outcome, arm.comparison) for name, arm in self.arms.items()})
+
+    def buckets(self) -> pd.DataFrame:
+        """What came, against what the diagnosis promised, per failure bucket."""
+        return effects.bucket_effects({name: (arm.comparison, arm.depth) for name, arm in self.arms.items()}, self.headroom)
+
+    def extremes(self, arm: str, count: int = 5) -> pd.DataFrame:
+        """Biggest winners and losers of an arm: query_id, query, baseline, candidate, delta, status."""
+        return effects.extremes(self.arms[arm].outcome, self.arms[arm].comparison, self.queries, count)
+
+    def movements(self, arm: str, query_id: str, depth: int = 10) -> pd.DataFrame:
+        """Both rankings of one query side by side: product_id, rank_before, rank_after, grade (null: unjudged)."""
+        return effects.movements(self.baseline.rankings, self.arms[arm].outcome.rankings, self.judgments, query_id, depth)
+
+    def unjudged_newcomers(self) -> pd.DataFrame:
+        """Products an arm brought into the top 10: arm, newcomers, unjudged, share (of newcomers without a judgment)."""
+        return effects.unjudged_newcomers({name: arm.comparison for name, arm in self.arms.items()})
+
+    def summary(self) -> str:
+        """One sentence an arm, with its coverage and the judged share of both arms."""
+        return "\n".join(effects.sentence(name, arm.outcome, arm.comparison, arm.verdict) for name, arm in self.arms.items())
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self.summary().splitlines())
+        return f"<ul>{lines}</ul>{self.coverage().to_html(index=False)}"
+
+
+def run_intervention(
+    engine: SearchEngine, queries: pd.DataFrame, intervention: Rerank | Rewrite, judgments: pd.DataFrame, products: pd.DataFrame,
+    config: MultiMatch, *, depths: Sequence[int] = (20, 50, 100), search_depth: int = 200, metrics: Sequence[str] = METRICS,
+    policy: Policy = Policy(), baseline: SearchRun | None = None, rerun: bool = False, progress: bool = True,
+) -> Experiment:
+    """Run a rerank at several depths, or a rewrite, and compare it with the engine alone.
+
+    Parameters
+    ----------
+    engine : SearchEngine
+    queries : DataFrame
+        query_id, query.
+    intervention : Rerank or Rewrite
+    judgments : DataFrame
+        query_id, product_id, grade.
+    products : DataFrame
+        product_id and text.
+    config : MultiMatch
+    depths : sequence of int
+        Candidates of a rerank, one arm each; a rewrite has one arm.
+    search_depth : int
+        Products retrieved per query; at least the deepest of ``depths``.
+    metrics : sequence of str
+        The first decides. All of all arms are one Benjamini-Hochberg family.
+    policy : Policy
+        Of the verdict.
+    baseline : SearchRun, optional
+        The engine's own run of the same queries at ``search_depth``, to save searching again.
+    rerun : bool
+        Run everything twice to see how much of a difference is noise.
+    progress : bool
+
+    Returns
+    -------
+    Experiment
+
+    Raises
+    ------
+    ValueError
+        If a depth is deeper than ``search_depth``, or the baseline is of other queries.
+    """
+    if isinstance(intervention, Rerank) and max(depths) > search_depth:
+        raise ValueError(f"run_intervention: depth {max(depths)} is deeper than search_depth {search_depth}; raise search_depth")
+    run = baseline or engine.run(queries, config, search_depth)
+    if set(run.status["query_id"]) != set(queries["query_id"]):
+        raise ValueError(f"run_intervention: the baseline holds {len(run.status)} queries, not the {len(queries)} given; search the same queries")
+    outcomes = _outcomes(engine, queries, intervention, products, config, depths, search_depth, run, progress)
+    comparisons = adjust_together({name: _compare(run, outcome, judgments, metrics) for name, (outcome, _) in outcomes.items()})
+    noise = effects.NO_NOISE.copy()
+    if rerun:
+        again = _outcomes(engine, queries, intervention, products, config, depths, search_depth, run, progress)
+        noise = pd.concat([effects.noise(name, comparisons[name], _compare(run, outcome, judgments, metrics)) for name, (outcome, _) in again.items()])
+    promise = headroom(run, judgments, depths=sorted({*depths, 10} - {n for n in depths if n < 10}), queries=queries, products=products)
+    arms = {name: ArmResult(outcome, comparisons[name], verdict(comparisons[name], policy), depth) for name, (outcome, depth) in outcomes.items()}
+    return Experiment(run, arms, promise, judgments, queries, noise.reset_index(drop=True))
+
+
+def combine(*experiments: Experiment, policy: Policy = Policy()) -> Experiment:
+    """Experiments on the same baseline as one: rerank against rewrite, with one family of tests.
+
+    Raises
+    ------
+    ValueError
+        If the baselines are not of the same engine, configuration and queries, or arms share a label.
+    """
+    first = experiments[0]
+    for other in experiments[1:]:
+        if (other.baseline.engine, other.baseline.config) != (first.baseline.engine, first.baseline.config) or set(other.queries["query_id"]) != set(first.queries["query_id"]):
+            raise ValueError("combine: the experiments do not share engine, configuration and queries; run them on one baseline")
+    labels = [name for experiment in experiments for name in experiment.arms]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"combine: arms share a label: {labels}; rename one with renamed()")
+    arms = {name: arm for experiment in experiments for name, arm in experiment.arms.items()}
+    adjusted = adjust_together({name: arm.comparison for name, arm in arms.items()})
+    arms = {name: replace(arm, comparison=adjusted[name], verdict=verdict(adjusted[name], policy)) for name, arm in arms.items()}
+    deepest = max(experiments, key=lambda e: e.headroom.means["depth"].max())
+    return replace(first, arms=arms, headroom=deepest.headroom, noise=pd.concat([e.noise for e in experiments], ignore_index=True))
+
+
+def renamed(experiment: Experiment, prefix: str) -> Experiment:
+    """The experiment with a prefix on its arms' labels, for example the model's name."""
+    return replace(experiment, arms={f"{prefix} {name}": arm for name, arm in experiment.arms.items()},
+                   noise=experiment.noise.assign(arm=[f"{prefix} {name}" for name in experiment.noise["arm"]]))
+
+
+def _outcomes(engine: SearchEngine, queries: pd.DataFrame, intervention: Rerank | Rewrite, products: pd.DataFrame, config: MultiMatch,
+              depths: Sequence[int], search_depth: int, run: SearchRun, progress: bool) -> dict[str, tuple[Outcome, int | None]]:
+    """Outcome and rerank depth of each arm."""
+    if isinstance(intervention, Rewrite):
+        return {"rewrite": (intervention.apply(engine, queries, config, search_depth, baseline=run, progress=progress), None)}
+    return {f"rerank {depth}": (intervention.apply(run.rankings, queries, products, depth, progress=progress), depth) for depth in depths}
+
+
+def _compare(run: SearchRun, outcome: Outcome, judgments: pd.DataFrame, metrics: Sequence[str]) -> Comparison:
+    """The arm against the engine; fallbacks count as calls that failed."""
+    table = outcome.to_frame()
+    return compare(run, replace(run, rankings=outcome.rankings, status=_status(run, outcome)), judgments, metrics=[*metrics, JUDGED, "zero_result_rate"],
+                   primary=metrics[0], family=list(metrics), degraded=list(table.loc[table["fallback"], "query_id"]))
+
+
+def _status(run: SearchRun, outcome: Outcome) -> pd.DataFrame:
+    """The run's statuses, where a rewrite may have found results for a query that had none."""
+    found = run.status["query_id"].isin(set(outcome.rankings["query_id"]))
+    status = run.status["status"].where(run.status["status"] == "failed", found.map({True: "ok", False: "zero_results"}))
+    return run.status.assign(status=status)
