@@ -1,7 +1,7 @@
 """Read the Shopping Queries Dataset (Amazon ESCI): the published files, or a CSV/JSONL excerpt.
 
-The published product file holds 1.8 million products; DuckDB filters it out of core, so that
-memory holds the wanted rows and columns plus ``memory_limit``.
+Files are filtered out of core: memory holds the wanted rows and columns plus what ``memory_limit``
+and one batch of products take.
 """
 
 from __future__ import annotations
@@ -16,22 +16,13 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 
 from toolkit.datasets.dataset import ESCI_GRADES, Dataset
+from toolkit.datasets.esci_products import read_esci_products, sql_path
 from toolkit.datasets.report import ReadError, ReadReport
 
 if TYPE_CHECKING:
     import duckdb
 
-# Published column -> canonical column. ESCI has no category; files that add one are read too.
-PRODUCT_COLUMNS = {
-    "product_title": "title",
-    "product_brand": "brand",
-    "product_bullet_point": "bullet_point",
-    "product_description": "description",
-    "product_color": "color",
-    "product_category": "category",
-}
 EXAMPLE_COLUMNS = ("query_id", "query", "product_id", "product_locale", "esci_label")
-EXTRA_COLUMNS = ("split", "source", "small_version", "large_version")
 
 
 @dataclass(frozen=True)
@@ -89,7 +80,8 @@ def load_esci(folder: str | Path, locale: str = "us", version: Literal["small", 
         Canonical product columns to load besides product_id and locale, for example
         ``("title", "brand")``; default all that the file has. ESCI itself has no category.
     memory_limit : str
-        What DuckDB may use while filtering, for example ``"500MB"``; it spills to disk beyond.
+        What DuckDB may use for the examples (and JSON lines), for example ``"500MB"``; it spills to disk
+        beyond. Product Parquet is streamed page by page, whatever its row groups.
 
     Returns
     -------
@@ -112,7 +104,7 @@ def load_esci(folder: str | Path, locale: str = "us", version: Literal["small", 
     report = ReadReport(files.examples.name)
     with _database(memory_limit) as db:
         judged = _judged(db, files, locale, version, report)
-        products = _products(db, files.products, locale, columns, judged["product_id"] if version else None, report)
+        products = read_esci_products(db, files.products, locale, columns, judged["product_id"] if version else None, report)
     queries = _queries(judged, report)
     judgments = judged[["query_id", "product_id", "label", "grade"]]
     without_text = ~judgments["product_id"].isin(products["product_id"])
@@ -169,26 +161,20 @@ def _judged(db: duckdb.DuckDBPyConnection, files: EsciFiles, locale: str, versio
 def _open_examples(db: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     """Make the relation ``examples``; returns its column names."""
     if path.suffix == ".parquet":
-        db.execute(f"CREATE VIEW examples AS SELECT * FROM read_parquet({_literal(path)})")
+        db.execute(f"CREATE VIEW examples AS SELECT * FROM read_parquet({sql_path(path)})")
     else:
         db.execute(f"CREATE VIEW examples AS SELECT * FROM {_csv(path)}")
     return [row[0] for row in db.execute("DESCRIBE examples").fetchall()]
 
 
-def _literal(path: Path) -> str:
-    """A path as an SQL string; glob characters of the path itself are taken literally."""
-    escaped = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
-    return "'" + escaped.replace("'", "''") + "'"
-
-
 def _csv(path: Path) -> str:
     """A strict CSV scan: every column is text, so that ids keep their zeros and no word becomes null."""
-    return (f"read_csv({_literal(path)}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', "
+    return (f"read_csv({sql_path(path)}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', "
             "nullstr='\\N', strict_mode=true)")
 
 
 def _sources(db: duckdb.DuckDBPyConnection, path: Path) -> pd.DataFrame:
-    scan = f"read_parquet({_literal(path)})" if path.suffix == ".parquet" else _csv(path)
+    scan = f"read_parquet({sql_path(path)})" if path.suffix == ".parquet" else _csv(path)
     return db.execute(f"SELECT CAST(query_id AS VARCHAR) AS query_id, min(source) AS source FROM {scan} GROUP BY 1").df()
 
 
@@ -227,50 +213,3 @@ def _queries(judged: pd.DataFrame, report: ReadReport) -> pd.DataFrame:
         report.note("noted", "query id with a second text, split or source (the first is kept)", count=int(repeated.sum()),
                     value=distinct.loc[repeated, "query_id"].iloc[0])
     return distinct[~repeated].reset_index(drop=True)
-
-
-def _products(db: duckdb.DuckDBPyConnection, path: Path, locale: str, columns: Sequence[str] | None,
-              only: pd.Series | None, report: ReadReport) -> pd.DataFrame:
-    """The market's products, or those of ``only``; text columns under their canonical names."""
-    have = _open_products(db, path)
-    names = _chosen(path, have, columns)
-    keep = "product_locale = $locale"
-    if only is not None:
-        db.register("wanted", pd.DataFrame({"product_id": only.unique()}))
-        keep += " AND product_id IN (SELECT product_id FROM wanted)"
-    selected = ", ".join(f"CAST({source} AS VARCHAR) AS {name}" for source, name in names.items())
-    rows = db.sql(f"SELECT product_id, {selected}{', ' if selected else ''}product_locale AS locale FROM products WHERE {keep}",
-                  params={"locale": locale}).to_arrow_table()
-    products = rows.to_pandas(self_destruct=True, split_blocks=True)
-    repeated = products.duplicated("product_id")
-    if repeated.any():
-        report.note("noted", "product rows whose id was already read (the first is kept)", count=int(repeated.sum()))
-        products = products[~repeated].reset_index(drop=True)
-    total = db.execute("SELECT count(*) FROM products").fetchone()[0]
-    report.note("noted", f"{path.name}: {total} products, {len(products)} of them wanted (locale {locale}"
-                         f"{', judged in the chosen version' if only is not None else ''})")
-    return products.drop(columns=[name for name in ("category",) if name in products and products[name].isna().all()])
-
-
-def _open_products(db: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
-    """Make the relation ``products``; returns its column names."""
-    if path.suffix == ".parquet":
-        db.execute(f"CREATE VIEW products AS SELECT * FROM read_parquet({_literal(path)})")
-    else:
-        types = ", ".join(f"{name}: 'VARCHAR'" for name in ("product_id", *PRODUCT_COLUMNS, "product_locale"))
-        db.execute(f"CREATE VIEW products AS SELECT * FROM read_json({_literal(path)}, format='newline_delimited', columns={{{types}}})")
-    return [row[0] for row in db.execute("DESCRIBE products").fetchall()]
-
-
-def _chosen(path: Path, have: Sequence[str], columns: Sequence[str] | None) -> dict[str, str]:
-    """Published name -> canonical name of the columns to load."""
-    there = {source: name for source, name in PRODUCT_COLUMNS.items() if source in have}
-    missing = [name for name in ("product_id", "product_locale") if name not in have]
-    if missing:
-        raise ReadError(f"{path.name}: missing column(s) {missing}; got {list(have)}")
-    if columns is None:
-        return there
-    unknown = sorted(set(columns) - set(there.values()) - {"product_id", "locale"})
-    if unknown:
-        raise ReadError(f"{path.name}: no column(s) {unknown}; available are {sorted(there.values())}")
-    return {source: name for source, name in there.items() if name in columns}
