@@ -7,12 +7,15 @@ given, whole clusters are resampled; where design weights are given, the effecti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
 SEED = 20260816
 DRAWS = 2_000
+# Fewer clusters resample too coarsely; with more, the linearised variance says the same for less work.
+BOOTSTRAP_CLUSTERS = (20, 400)
 
 
 @dataclass(frozen=True)
@@ -90,19 +93,25 @@ def cluster_bootstrap(values: np.ndarray, weights: np.ndarray, clusters: np.ndar
     Returns
     -------
     tuple of float
-        (0, 1)-free percentiles of the resampled means; a single cluster gives an interval of width 0, so callers use
-        :func:`rate`, which falls back to the effective size there.
+        Percentiles of the resampled means. Few clusters resample too coarsely (one gives a width of 0): :func:`rate` then
+        uses the effective size.
     """
     sums, sizes = np.bincount(clusters, weights * values), np.bincount(clusters, weights)
     used = sizes > 0
     sums, sizes = sums[used], sizes[used]
-    rng = np.random.default_rng(seed)
-    m = len(sums)
-    counts = rng.multinomial(m, np.full(m, 1 / m), size=draws).astype(np.float64)
+    counts = _resamples(len(sums), draws, seed)
     means = (counts @ sums) / (counts @ sizes)
     tail = (1 - level) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=16)
+def _resamples(m: int, draws: int, seed: int) -> np.ndarray:
+    """How often each of ``m`` clusters is in each draw, shape (draws, m); shared by all rates over the same number of clusters."""
+    counts = np.random.default_rng(seed).multinomial(m, np.full(m, 1 / m), size=draws).astype(np.float64)
+    counts.flags.writeable = False
+    return counts
 
 
 def rate(flags: np.ndarray, *, weights: np.ndarray | None = None, clusters: np.ndarray | None = None,
@@ -117,7 +126,7 @@ def rate(flags: np.ndarray, *, weights: np.ndarray | None = None, clusters: np.n
     clusters : ndarray, optional
         User or session of each row, any values; a null is its own cluster.
     method : {"auto", "wilson", "exact", "design", "bootstrap"}
-        ``auto``: bootstrap over clusters where there are at least 20 of them and the rate is not 0 or 1, else the
+        ``auto``: bootstrap over clusters where there are 20 to 400 of them and the rate is not 0 or 1, else the
         effective-size interval where there are clusters or weights, else Wilson.
     """
     flags = np.asarray(flags, dtype=np.float64)
@@ -143,7 +152,8 @@ def rate(flags: np.ndarray, *, weights: np.ndarray | None = None, clusters: np.n
 
 def _choose(codes: np.ndarray | None, weights: np.ndarray | None, value: float) -> str:
     """The method ``auto`` stands for."""
-    if codes is not None and codes.max(initial=-1) + 1 >= 20 and 0 < value < 1:
+    low, high = BOOTSTRAP_CLUSTERS
+    if codes is not None and low <= codes.max(initial=-1) + 1 <= high and 0 < value < 1:
         return "bootstrap"
     return "design" if codes is not None or weights is not None else "wilson"
 

@@ -6,7 +6,7 @@ The world is drawn once (:mod:`toolkit.lineage.simulation_world`) and gives the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 import pandas as pd
@@ -164,20 +164,24 @@ class Truth:
 
     def rate(self, metric: str, role: str = POOLED) -> float:
         """True value of a metric (named as in :func:`toolkit.lineage.bounds`); NaN where its denominator is empty."""
-        prompts, rows = self.prompts, self.retrievals
         if metric in ROUTING:
-            inside, flag = ROUTING[metric]
-            return float(prompts.loc[prompts.eval(inside)].eval(flag).mean()) if len(prompts) else float("nan")
+            inside, flag = ROUTING[metric](self.prompts)
+            return float(flag[inside].mean())
         flags = METRICS | {"goal by lineage": "goal", "good retrieval rate": "good", "empty-result rate": "empty", "masked failure": "masked"}
         if metric not in flags:
             raise KeyError(f"Truth.rate: {metric!r}; expected one of {[*ROUTING, *flags]}")
-        rows = rows if role == POOLED else rows[rows["role"] == role]
-        return float(rows[flags[metric]].mean())
+        flag = self.retrievals[flags[metric]].to_numpy()
+        flag = flag if role == POOLED else flag[(self.retrievals["role"] == role).to_numpy()]
+        return float(flag.mean()) if len(flag) else float("nan")
 
 
-# Layer 0 metric -> (denominator, flag), over the truth's prompts.
-ROUTING = {"retrieval rate": ("n_intents > 0", "retrieved"), "misroute rate": ("retrieved", "not in_scope"),
-           "missed-retrieval rate": ("in_scope", "not retrieved"), "multi-intent share": ("n_intents > 0", "n_intents >= 2")}
+# Layer 0 metric -> its denominator and flag, from the truth's prompts.
+ROUTING: dict[str, Callable[[pd.DataFrame], tuple[pd.Series, pd.Series]]] = {
+    "retrieval rate": lambda prompts: (prompts["n_intents"] > 0, prompts["retrieved"]),
+    "misroute rate": lambda prompts: (prompts["retrieved"], ~prompts["in_scope"]),
+    "missed-retrieval rate": lambda prompts: (prompts["in_scope"], ~prompts["retrieved"]),
+    "multi-intent share": lambda prompts: (prompts["n_intents"] > 0, prompts["n_intents"] >= 2),
+}
 
 
 @dataclass(frozen=True)
