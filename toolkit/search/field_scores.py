@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 import pandas as pd
@@ -50,5 +51,4 @@ class FieldScores:
                 f"from {self.engine}; {len(self.table):,} matching fields")
 
     def _repr_html_(self) -> str:
-        import html
         return f"<p>{html.escape(self.summary())}</p>{self.table.head(10).to_html(index=False)}"
