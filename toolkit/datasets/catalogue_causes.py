@@ -9,7 +9,7 @@ from toolkit.datasets import catalogue_words as words
 from toolkit.datasets.catalogue_draw import Draw
 from toolkit.datasets.catalogue_products import Listing, absent
 from toolkit.datasets.catalogue_queries import Asked, Shop, roughen
-from toolkit.datasets.catalogue_terms import Reach, auto_edits, tokens
+from toolkit.datasets.catalogue_terms import Reach, auto_edits
 from toolkit.datasets.catalogue_types import ABSENT, ProductType, Theme
 
 BANDS = {"11-50": (13, 44), "51-200": (58, 175), "beyond 200": (212, 100_000)}

@@ -7,8 +7,6 @@ search room is not used: generated truth should not depend on the code that it i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-
 from toolkit.datasets.catalogue_products import Listing
 
 WORD = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
@@ -66,8 +64,3 @@ class Reach:
         """Numbers of the listings with a word near any query word, in any field or in ``title``."""
         postings = self.title if where == "title" else self.anywhere
         return set().union(*(postings.get(word, ()) for token in tokens(query) for word in self.near(token)))
-
-    def shares_words(self, query: str, exact: Iterable[str]) -> bool:
-        """Does the query contain, or nearly contain, one of these words?"""
-        wanted = set(exact)
-        return any(word in wanted for token in tokens(query) for word in self.near(token))

@@ -4,14 +4,14 @@ from toolkit.lazy import attach
 
 # Public name -> module of this room that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
-    "FailureDiagnosis": "buckets",
-    "diagnose_failures": "buckets",
+    "FailureDiagnosis": "failures",
+    "diagnose_failures": "failures",
     "query_traits": "traits",
     "negations": "negation",
     "share_table": "shares",
     "Headroom": "ceiling",
     "headroom": "ceiling",
-    "MissingReasons": "missing",
+    "MissingReasons": "reasons",
     "explain_missing": "missing",
     "Recovery": "agreement",
     "recovery": "agreement",

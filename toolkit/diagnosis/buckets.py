@@ -1,23 +1,13 @@
-"""Why queries fail: the rank bucket of each failing query's first relevant product."""
+"""The rank buckets of failing queries: names, meanings, and the rule that fills them."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from toolkit.diagnosis.ranks import rank_table
 from toolkit.diagnosis.shares import share_table
-from toolkit.diagnosis.traits import TRAITS, query_traits
-from toolkit.evaluation.evaluating import unpack
-from toolkit.evaluation.gains import ESCI_LINEAR, Gains
-from toolkit.evaluation.pool import EvaluationError, Judged, meet, read_judgments
-from toolkit.search.protocol import SearchRun
-from toolkit.tables import PRODUCTS, QUERIES, check
 
 NOT_RETRIEVED = "not retrieved"
 NOT_RETRIEVED_OR_INDEXED = "not retrieved or not indexed"
@@ -33,147 +23,12 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
-class FailureDiagnosis:
-    """Failing queries by where their first relevant product stands.
-
-    Attributes
-    ----------
-    table : DataFrame
-        One row an evaluated query: query_id; query (where texts were given); state; reason; ndcg;
-        recall; failing; first_rank; first_id; relevant; relevant_indexed; returned; bucket (null where the
-        query does not fail).
-    shares : DataFrame
-        One row a bucket: bucket, count, n (failing queries and failed requests), share, low, high (95 % Wilson
-        interval), meaning.
-    traits : DataFrame or None
-        ``query_traits`` of the queries.
-    k, depths, relevant_grade, gains, depth
-        Cut-off of the metrics, edges of the buckets, relevance threshold, gain map, and the search depth (given,
-        the run's, or the longest list).
-    """
-
-    table: pd.DataFrame
-    shares: pd.DataFrame
-    traits: pd.DataFrame | None
-    k: int
-    depths: tuple[int, ...]
-    relevant_grade: float
-    gains: Gains
-    depth: int
-
-    @property
-    def failing(self) -> pd.DataFrame:
-        """The rows of the table that have a bucket."""
-        return self.table[self.table["bucket"].notna()].reset_index(drop=True)
-
-    def to_frame(self) -> pd.DataFrame:
-        """The per-query table."""
-        return self.table
-
-    def by_trait(self) -> pd.DataFrame:
-        """How often queries with a trait fail, and where.
-
-        Returns
-        -------
-        DataFrame
-            trait (and ``no noise or negation``, ``all queries``), count (failing), n (queries with the trait), share, low,
-            high (95 % Wilson), and one column a bucket with its count. A query may have several traits.
-
-        Raises
-        ------
-        ValueError
-            If the diagnosis has no query texts.
-        """
-        if self.traits is None:
-            raise ValueError("by_trait: the diagnosis has no query texts; call diagnose_failures(..., queries=queries)")
-        return _by_trait(self.table, self.traits, list(self.shares["bucket"]))
-
-    def definition(self) -> str:
-        """What counts as failing, and the policies."""
-        return (f"Failing: NDCG@{self.k} = 0 and Recall@{self.k} = 0 (gains {self.gains}; relevant from grade {self.relevant_grade:g}; "
-                f"unjudged products count as irrelevant; ties by product_id). Bucket: rank of the first relevant product, search depth {self.depth}. "
-                "Intervals: 95 % Wilson, each share on its own.")
-
-    def summary(self) -> str:
-        """The finding in words."""
-        defined = int(self.table["ndcg"].notna().sum())
-        no_relevant = int(((self.table["relevant"] == 0) & (self.table["state"] != "failed")).sum())
-        left_out = f" {no_relevant} queries have no product judged relevant and were left out." if no_relevant else ""
-        n = int(self.shares["n"].max()) if len(self.shares) else 0
-        if not n:
-            return f"None of {defined} evaluated queries fails.{left_out} {self.definition()}"
-        found = "; ".join(f"{r.bucket}: {r.found} ({r.share:.1%}, {r.low:.1%} to {r.high:.1%})" for r in self.shares.rename(columns={"count": "found"}).itertuples() if r.found)
-        return f"{n} of {len(self.table)} queries fail. First relevant product: {found}; n = {n}.{left_out} {self.definition()}"
-
-    def __repr__(self) -> str:
-        return f"FailureDiagnosis: {self.summary()}"
-
-    def _repr_html_(self) -> str:
-        shown = self.shares.assign(share=[_percent(r) for r in self.shares.to_dict("records")])[["bucket", "count", "share", "meaning"]]
-        return (f"<div><p><b>{html.escape(_headline(self))}</b></p>{shown.to_html(index=False, escape=True, border=0)}"
-                f"<p><small>{html.escape(self.definition())}</small></p></div>")
-
-
-def diagnose_failures(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.DataFrame, *, queries: pd.DataFrame | Sequence[str] | None = None,
-                      products: pd.DataFrame | Collection[str] | None = None, status: pd.DataFrame | None = None, k: int = 10,
-                      depths: Sequence[int] = (10, 50, 200), depth: int | None = None, relevant_grade: float = 2.0, gains: Gains = ESCI_LINEAR,
-                      vocabulary: Collection[str] | None = None) -> FailureDiagnosis:
-    """Find failing queries and the true rank of their first relevant product.
-
-    Parameters
-    ----------
-    rankings_or_run : DataFrame or SearchRun
-        query_id, product_id with score or rank. Search at least as deep as the last of ``depths``: what a
-        shorter list cannot tell apart becomes a bucket of its own.
-    judgments : DataFrame
-        query_id, product_id, grade.
-    queries : DataFrame or sequence of str, optional
-        Queries to diagnose (default: all judged); with a ``query`` column their traits are marked.
-    products : DataFrame or collection of str, optional
-        The indexed products (or their ids): tells "not retrieved" from "not indexed".
-    status : DataFrame, optional
-        query_id, status, reason; a run brings its own.
-    k : int
-        Cut-off of NDCG and recall.
-    depths : sequence of int
-        Edges of the buckets, ascending, first ``k``.
-    depth : int, optional
-        Products asked for per query. Default: the run's depth, else the longest list.
-    relevant_grade : float
-        Smallest grade that counts as relevant (default 2: E or S).
-    gains : Gains
-    vocabulary : collection of str, optional
-        Index terms, for the misspelling trait (``engine.vocabulary``).
-
-    Returns
-    -------
-    FailureDiagnosis
-
-    Raises
-    ------
-    EvaluationError, TableError, ValueError
-    """
-    depths = _check_depths(depths, k)
-    rankings, status = unpack(rankings_or_run, status)
-    texts = queries if isinstance(queries, pd.DataFrame) and "query" in queries else None
-    judged, indexed = read_judgments(judgments, _ids(queries)), indexed_ids(products, rankings)
-    pool = meet(rankings, judged, on_no_overlap=_overlap_policy(rankings, judged, indexed))
-    asked = depth or getattr(rankings_or_run, "depth", None) or int(pool.returned.max(initial=0))
-    table = rank_table(pool, status, k=k, gains=gains, relevant_grade=relevant_grade, indexed=indexed)
-    table["bucket"] = pd.array([_bucket(row, depths, asked) for row in table.itertuples()], dtype="str")
-    traits = None if texts is None else query_traits(texts, vocabulary)
-    if traits is not None:
-        table.insert(1, "query", table["query_id"].map(texts.set_index("query_id")["query"]).astype("str"))
-    return FailureDiagnosis(table, _shares(table, depths), traits, k, depths, relevant_grade, gains, asked)
-
-
 def bucket_names(depths: Sequence[int]) -> list[str]:
     """Names of the rank buckets, for example ``11-50``, ``51-200``, ``beyond 200``."""
     return [f"{low + 1}-{high}" for low, high in zip(depths, depths[1:], strict=False)] + [f"beyond {depths[-1]}"]
 
 
-def _bucket(row: tuple, depths: tuple[int, ...], asked: int) -> str | None:
+def bucket_of(row: tuple, depths: tuple[int, ...], asked: int) -> str | None:
     """Bucket of one query; a list that was cut leaves open what lies below it."""
     if row.state == "failed":
         return REQUEST_FAILED
@@ -191,7 +46,7 @@ def _bucket(row: tuple, depths: tuple[int, ...], asked: int) -> str | None:
     return f"beyond {min(asked, depths[-1])} or {NOT_RETRIEVED_OR_INDEXED if unknown_index else NOT_RETRIEVED}"
 
 
-def _shares(table: pd.DataFrame, depths: tuple[int, ...]) -> pd.DataFrame:
+def bucket_shares(table: pd.DataFrame, depths: tuple[int, ...]) -> pd.DataFrame:
     """Counts and shares of the buckets, in order of depth; buckets of open questions only where they occur."""
     found = table["bucket"].value_counts()
     ends = [NOT_RETRIEVED, NOT_INDEXED, REQUEST_FAILED]
@@ -211,63 +66,3 @@ def _meaning(bucket: str) -> str:
     if bucket.startswith("beyond"):
         return "a relevant product matches but stands deeper than a reranker reads: another query or other weights"
     return f"a reranker that reads the top {bucket.split('-')[1]} can lift a relevant product into view"
-
-
-def _by_trait(table: pd.DataFrame, traits: pd.DataFrame, buckets: list[str]) -> pd.DataFrame:
-    """Failure and buckets by trait; undefined queries left out."""
-    kept = table[table["ndcg"].notna() | (table["state"] == "failed")].merge(traits.drop(columns="query"), on="query_id", how="left")
-    masks = {trait: kept[trait].fillna(False).astype(bool) for trait in TRAITS if kept[trait].notna().any()}
-    masks["no noise or negation"] = ~masks["noise"] & ~masks["negation"]
-    masks["all queries"] = pd.Series(True, index=kept.index)
-    rows = []
-    for trait, mask in masks.items():
-        inside = kept[mask]
-        share = share_table({trait: int(inside["bucket"].notna().sum())}, len(inside)).rename(columns={"name": "trait"})
-        counts = inside["bucket"].value_counts()
-        rows.append(share.assign(**{name: int(counts.get(name, 0)) for name in buckets}))
-    return pd.concat(rows, ignore_index=True)
-
-
-def _check_depths(depths: Sequence[int], k: int) -> tuple[int, ...]:
-    """Ascending edges that start at k."""
-    given = tuple(int(depth) for depth in depths)
-    if not given or given[0] != k or any(low >= high for low, high in zip(given, given[1:], strict=False)):
-        raise ValueError(f"depths {given}: expected ascending whole numbers that start with k = {k}, for example ({k}, {5 * k}, {20 * k})")
-    return given
-
-
-def _ids(queries: pd.DataFrame | Sequence[str] | None) -> list[str] | None:
-    """Query ids to diagnose, each once."""
-    if queries is None:
-        return None
-    frame = queries if isinstance(queries, pd.DataFrame) else pd.DataFrame({"query_id": pd.Series(list(queries), dtype="str")})
-    return list(pd.unique(check(frame, QUERIES, columns=["query_id"], source="queries")["query_id"]))
-
-
-def indexed_ids(products: pd.DataFrame | Collection[str] | None, rankings: pd.DataFrame) -> set[str] | None:
-    """Ids in the index, None where nobody told; a returned product outside them is an error."""
-    if products is None:
-        return None
-    ids = set(check(products, PRODUCTS, columns=["product_id"], source="products")["product_id"]) if isinstance(products, pd.DataFrame) else set(products)
-    strange = set(rankings["product_id"]) - ids
-    if strange:
-        raise EvaluationError(f"products: {len(strange)} returned products are not among the {len(ids)} given as indexed (for example "
-                              f"{min(strange)!r}); pass the products that were searched")
-    return ids
-
-
-def _overlap_policy(rankings: pd.DataFrame, judged: Judged, indexed: set[str] | None) -> Literal["error", "zero"]:
-    """Rankings may miss every judged product, as long as the ids are known to be of one kind: some judged one is indexed."""
-    same_queries = rankings["query_id"].isin(judged.query_ids).any()
-    return "zero" if indexed is not None and same_queries and not indexed.isdisjoint(judged.product_ids) else "error"
-
-
-def _headline(diagnosis: FailureDiagnosis) -> str:
-    """First line of the card."""
-    n = int(diagnosis.shares["n"].max()) if len(diagnosis.shares) else 0
-    return f"{n} of {len(diagnosis.table)} queries fail"
-
-
-def _percent(row: dict[str, float]) -> str:
-    """A share with its interval and n, as text."""
-    return "–" if not row["n"] else f"{row['share']:.1%} ({row['low']:.1%} to {row['high']:.1%}) of {row['n']}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from toolkit.diagnosis.buckets import FailureDiagnosis, diagnose_failures, indexed_ids
+from toolkit.diagnosis.failures import FailureDiagnosis, diagnose_failures, indexed_ids
 from toolkit.evaluation.evaluating import unpack
 from toolkit.evaluation.formulas import dcg, ideal_dcg, ratio
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
