@@ -52,6 +52,7 @@ def test_quepid(read):
     ("query,docid,rating\ncafé,1,3\n".encode("latin-1"), ("café", "1", 3.0)),
     ("query,docid,rating\n15\u201d case,1,3\n".encode("cp1252"), ("15\u201d case", "1", 3.0)),
     (b"query;docid;rating\nq;1;3\n", ("q", "1", 3.0)),
+    (b"sep=;\nquery;docid;rating\nq;1;3\n", ("q", "1", 3.0)),
     (b"query\tdocid\trating\nq\t1\t3\n", ("q", "1", 3.0)),
     (b"query|docid|rating\nq|1|3\n", ("q", "1", 3.0)),
     (b"query,docid,rating\nq,000123,3\n", ("q", "000123", 3.0)),
@@ -67,6 +68,7 @@ def test_quepid(read):
     (b"query,docid,rating\n trailing space ,1,3\n", (" trailing space ", "1", 3.0)),
     (b"Query Id,Product ID,Relevance\n7,1,0.5\n", ("7", "1", 0.5)),
     (b"q,1,3\n", ("q", "1", 3.0)),
+    (b"Team Name,Case ID,Query Text,Doc ID,Doc Position,Rating\nt,1,q,1,4,3\n", ("q", "1", 3.0)),
     (b"qid,docno,label\n7,1,Substitute\n", ("7", "1", 2.0)),
     (b"query_id,product_id,label,grade\n7,1,E,3.0\n", ("7", "1", 3.0)),
 ])

@@ -22,7 +22,7 @@ JUDGMENT_ROLES = {
 }
 RANKING_ROLES = {
     **_QUERY,
-    "rank": ("rank", "position", "pos", "ordinal"),
+    "rank": ("rank", "position", "pos", "doc_position", "ordinal"),
     "score": ("score", "_score", "sim", "similarity", "relevance_score"),
 }
 

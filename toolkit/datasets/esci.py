@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 
 from toolkit.datasets.dataset import ESCI_GRADES, Dataset
+from toolkit.datasets.download import LFS_POINTER
 from toolkit.datasets.esci_products import read_esci_products, sql_path
 from toolkit.datasets.report import ReadError, ReadReport
 
@@ -54,12 +55,20 @@ def find_esci(folder: str | Path) -> EsciFiles:
 def _one(folder: Path, part: str, endings: Sequence[str], *, required: bool = True) -> Path | None:
     found = sorted(p for p in folder.iterdir() if part in p.name and p.name.endswith(tuple(endings)))
     if len(found) == 1:
+        _refuse_pointer(found[0])
         return found[0]
     if not found and not required:
         return None
     have = sorted(p.name for p in folder.iterdir())
     raise ReadError(f"load_esci: expected one {part} file ({', '.join(endings)}) in {folder}, found "
                     f"{[p.name for p in found] or 'none'}; the folder has {have}")
+
+
+def _refuse_pointer(path: Path) -> None:
+    """A clone without Git LFS has text stubs under the files' names."""
+    with path.open("rb") as stream:
+        if stream.read(len(LFS_POINTER)) == LFS_POINTER:
+            raise ReadError(f"load_esci: {path} is a Git LFS pointer, not the data; run `git lfs pull` in its repository, or download_esci")
 
 
 def load_esci(folder: str | Path, locale: str = "us", version: Literal["small", "large"] | None = None,

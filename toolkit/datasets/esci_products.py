@@ -89,21 +89,29 @@ def _columns(path: Path) -> list[str]:
 
     try:
         return list(pq.read_schema(path).names)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise ReadError(f"{path.name}: not a readable Parquet file ({error}); fetch it again") from error
 
 
 def _batches(db: duckdb.DuckDBPyConnection, path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """The file's rows in batches of bounded size."""
     if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=PAGE_BUFFER) as file:
-            yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
+        yield from _parquet_batches(path, columns)
         return
     types = ", ".join(f"{name}: 'VARCHAR'" for name in columns)
     rows = db.sql(f"SELECT * FROM read_json({sql_path(path)}, format='newline_delimited', columns={{{types}}})")
     yield from rows.to_arrow_reader(BATCH_ROWS)
+
+
+def _parquet_batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=PAGE_BUFFER) as file:
+            yield from file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise ReadError(f"{path.name}: damaged Parquet file ({error}); fetch it again") from error
 
 
 def _chosen(path: Path, have: Sequence[str], columns: Sequence[str] | None) -> dict[str, str]:

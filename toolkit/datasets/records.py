@@ -7,6 +7,7 @@ null) and one text column per role. Rows that have no place for a needed value a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,9 @@ def raw_from_text(text: str, roles: Roles, report: ReadReport, *, columns: Mappi
     headerless : mapping of int to sequence of str
         Number of columns -> roles, for files whose first row is data (its last field is a number).
     """
+    told = re.match(r"(?:\"?)sep=(.)(?:\"?)\r?\n", text)
+    if told:  # a first line that spreadsheets write; kept blank so that line numbers stay true
+        delimiter, text = delimiter or told[1], "\n" + text[told.end():]
     delimiter = delimiter or guess_delimiter(text, known_names(roles) | {name.casefold() for name in (columns or {}).values()})
     if delimiter is None:
         raise ReadError(f"{report.source}: no delimiter separates three columns; give delimiter=")
