@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,7 @@ def test_reference_excerpt(reference_data):
     assert (merged["grade"] == merged[3]).all()
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 @pytest.mark.parametrize("groups", [1, 10])
 def test_memory_stays_bounded_on_a_large_file_whatever_its_row_groups(tmp_path, groups):
     import pyarrow as pa
@@ -149,7 +151,8 @@ def test_memory_stays_bounded_on_a_large_file_whatever_its_row_groups(tmp_path, 
     blob = rng.integers(97, 123, 4_000_000, dtype=np.uint8).tobytes().decode()
     wanted = set(range(0, n, 100))
     with pq.ParquetWriter(tmp_path / "products.parquet", pa.schema(
-            [(c, pa.string()) for c in ("product_id", "product_title", "product_description", "product_locale")])) as writer:
+            [(c, pa.string()) for c in ("product_id", "product_title", "product_description", "product_locale")]),
+            compression="none", use_dictionary=False) as writer:
         for group in range(groups):
             ids = range(group * n // groups, (group + 1) * n // groups)
             starts = rng.integers(0, 3_990_000, len(ids))
@@ -160,10 +163,11 @@ def test_memory_stays_bounded_on_a_large_file_whatever_its_row_groups(tmp_path, 
     pd.DataFrame({"query_id": [1] * len(wanted), "query": "q", "product_id": [f"P{i}" for i in sorted(wanted)],
                   "product_locale": "us", "esci_label": "E", "small_version": 1, "large_version": 1}).to_parquet(tmp_path / "examples.parquet")
     script = textwrap.dedent("""
-        import resource, sys
+        import re, sys
         import duckdb, pandas, pyarrow
         from toolkit.datasets import load_esci
-        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        # Not ru_maxrss: that starts with the parent's size.
+        peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) // 1024
         before = peak()
         data = load_esci(sys.argv[1], version="small", memory_limit="100MB")
         print(len(data.products), int(data.products["description"].str.len().sum()), peak() - before)
@@ -171,4 +175,4 @@ def test_memory_stays_bounded_on_a_large_file_whatever_its_row_groups(tmp_path, 
     out = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True).stdout.split()
     assert [int(out[0]), int(out[1])] == [len(wanted), 2_500 * len(wanted)]
     # The file holds 250 MB of text, the wanted part 2.5 MB.
-    assert int(out[2]) < 200
+    assert int(out[2]) < 220
