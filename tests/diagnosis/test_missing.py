@@ -51,6 +51,7 @@ def test_outscored_names_field_competitor_and_gap():
 def test_matched_only_through_fuzziness():
     found = explained("lamp", {**FILLER, "p": "a lump of coal in a box"})
     assert reason(found) == m.ONLY_FUZZY and found.tokens["edits"].tolist() == [1]
+    assert found.table["detail"].iloc[0].startswith("has 'lump' (for 'lamp') in title")
 
 
 def test_negated_term():
@@ -68,6 +69,7 @@ def test_a_negation_that_the_results_respect_is_not_the_reason():
 def test_operator_and():
     found = explained("red sofa", {**{f"n{i:02}": "red sofa" for i in range(12)}, "p": "blue sofa"}, operator="and", fuzziness=0)
     assert reason(found) == m.NOT_TOGETHER
+    assert found.tokens.set_index("token")["meets"].to_dict() == {"red": "none", "sofa": "exact"}
 
 
 def test_not_indexed():
@@ -118,3 +120,14 @@ def test_drill_down_without_results_or_relevant_products(diagnosed):
     assert gap.first_rank is None and not gap.relevant.matched
     with pytest.raises(KeyError, match="not among the 240 queries"):
         drill_down(diagnosed.engine, "nope", diagnosed.queries, diagnosed.judgments, diagnosed.config)
+
+
+@pytest.mark.reference
+def test_a_real_query_without_a_term_in_common(reference_data):
+    """Shoppers write firestick; the listings write Fire TV Stick."""
+    data = tk.load_esci(reference_data / "esci150")
+    engine, config = tk.EmbeddedEngine.build(data.products, progress=False), tk.MultiMatch({"title": 4, "brand": 2, "bullet_point": 1, "description": 1})
+    run = engine.run(data.queries, config, depth=1_000)
+    diagnosis = diagnose_failures(run, data.judgments, queries=data.queries, products=data.products)
+    found = explain_missing(engine, data.queries, data.judgments, diagnosis, config)
+    assert found.queries["query"].tolist() == ["firestick"] and reason(found) == m.NO_TERM

@@ -37,13 +37,15 @@ class Recovery:
         """Precision and recall in words."""
         shown = "; ".join(f"{r.cause} precision {_number(r.precision)} (n = {r.found}), recall {_number(r.recall)} (n = {r.failing})"
                           for r in self.table.itertuples())
-        return f"{shown}. A failing query without a planted cause counts against precision; a planted one that does not fail has no diagnosis and is left out of recall."
+        return (f"{shown}. A failing query without a planted cause counts against precision; a planted one that does not fail has no "
+                "diagnosis and is left out of recall.")
 
     def __repr__(self) -> str:
         return f"Recovery: {self.summary()}"
 
     def _repr_html_(self) -> str:
-        return f"<div><p>{html.escape(self.summary())}</p>{self.table.to_html(index=False, escape=True, border=0, float_format=lambda v: f'{v:.3f}')}</div>"
+        table = self.table.to_html(index=False, escape=True, border=0, float_format=lambda v: f"{v:.3f}")
+        return f"<div><p>{html.escape(self.summary())}</p>{table}</div>"
 
 
 def recovery(diagnosed: pd.DataFrame, planted: pd.DataFrame) -> Recovery:

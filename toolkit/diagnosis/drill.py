@@ -61,7 +61,8 @@ class QueryCase:
         return f"QueryCase: {self.summary()}"
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{html.escape(self.summary())}</p>", self.table.to_html(index=False, escape=True, border=0, na_rep="–", float_format=lambda v: f"{v:.4g}")]
+        table = self.table.to_html(index=False, escape=True, border=0, na_rep="–", float_format=lambda v: f"{v:.4g}")
+        parts = [f"<p>{html.escape(self.summary())}</p>", table]
         for title, explanation in (("First result", self.leader), ("Relevant product", self.relevant)):
             if explanation is not None:
                 parts.append(f"<p><b>{title}</b></p>{explanation._repr_html_()}")

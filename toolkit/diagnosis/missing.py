@@ -56,7 +56,8 @@ def explain_missing(engine: EmbeddedEngine, queries: pd.DataFrame, judgments: pd
     texts = queries.set_index("query_id")["query"]
     unknown = failing.loc[~failing["query_id"].isin(texts.index), "query_id"]
     if len(unknown):
-        raise ValueError(f"explain_missing: {len(unknown)} failing queries have no text in queries (first: {unknown.iloc[0]!r}); pass the queries that were searched")
+        raise ValueError(f"explain_missing: {len(unknown)} failing queries have no text in queries (first: {unknown.iloc[0]!r}); "
+                         "pass the queries that were searched")
     failing = failing.drop(columns="query", errors="ignore").assign(query=failing["query_id"].map(texts))
     targets = _targets(failing, judgments, engine, diagnosis.relevant_grade, per_query)
     case = _Case(engine, config, failing, targets, diagnosis.k)
@@ -68,13 +69,13 @@ def explain_missing(engine: EmbeddedEngine, queries: pd.DataFrame, judgments: pd
             tokens += [{"query_id": row.query_id, "product_id": product_id, **one} for one in evidence]
         if not targets[row.query_id]:
             rows.append(_unindexed(row))
-    table = _typed(pd.DataFrame(rows, columns=_COLUMNS))
-    evidence = pd.DataFrame(tokens, columns=["query_id", "product_id", "token", "meets", "term", "edits", "field", "negated"])
-    evidence = evidence.astype({name: "str" for name in evidence.columns if name not in ("edits", "negated")} | {"edits": "Int64", "negated": "bool"})
-    return MissingReasons(table, evidence, _by_query(table), per_query)
+    table = _typed(rows, _COLUMNS)
+    return MissingReasons(table, _typed(tokens, _TOKEN_COLUMNS), _by_query(table), per_query)
 
 
 _COLUMNS = ["query_id", "query", "bucket", "product_id", "rank", "reason", "score", "field", "top_id", "top_score", "top_field", "gap", "detail"]
+_TOKEN_COLUMNS = ["query_id", "product_id", "token", "meets", "term", "edits", "field", "negated"]
+_NUMBERS = {"rank": "Int64", "score": "float64", "top_score": "float64", "gap": "float64", "edits": "Int64", "negated": "bool"}
 
 
 class _Case:
@@ -113,7 +114,8 @@ class _Case:
     def explain(self, row: tuple, product_id: str) -> tuple[dict[str, object], list[dict[str, object]]]:
         """The table's row of one product, and its tokens' evidence."""
         own, top = self.engine.explain(row.query, product_id, self.config), self.leader(row.query_id, row.query)
-        evidence = token_evidence(self.engine, own, self.near)
+        loose = own if own.matched else self.engine.explain(row.query, product_id, replace(self.config, operator="or"))
+        evidence = token_evidence(self.engine, loose, self.near)
         excluded = {term for scope in self.excluded[row.query_id] for term in self.engine.analyze(scope)}
         evidence = [{**one, "negated": one["token"] in excluded} for one in evidence]
         reason = self._reason(row.query_id, own, evidence)
@@ -130,9 +132,7 @@ class _Case:
         meets = [one["meets"] for one in evidence if not one["negated"]]
         if own.matched:
             return OUTSCORED if EXACT in meets else ONLY_FUZZY
-        if self.config.operator == "and" and any(kind in meets for kind in (EXACT, FUZZY)):
-            return NOT_TOGETHER
-        if self.config.operator == "and" and self.engine.explain(own.query, own.product_id, replace(self.config, operator="or")).matched:
+        if EXACT in meets or FUZZY in meets:
             return NOT_TOGETHER
         return LOST_TO_FUZZINESS if NEAR in meets else NO_TERM
 
@@ -171,13 +171,20 @@ def _field(explanation: Explanation | None) -> str | None:
 def _detail(row: dict[str, object], evidence: list[dict[str, object]], excluded: list[str]) -> str:
     """The reason in words, with its evidence."""
     if row["reason"] == NEGATED:
-        return f"the query excludes {', '.join(repr(scope) for scope in excluded)}, which most of the first results have and this product has not"
+        scopes = ", ".join(repr(scope) for scope in excluded)
+        return f"the query excludes {scopes}, which most of the first results have and this product has not"
     if row["reason"] == LOST_TO_FUZZINESS:
-        return "; ".join(f"{one['token']!r} is {one['edits']} edits from {one['term']!r} in {one['field']}" for one in evidence if one["meets"] == NEAR)
+        return "; ".join(f"{one['token']!r} is {one['edits']} edits from {one['term']!r} in {one['field']}"
+                         for one in evidence if one["meets"] == NEAR)
     if row["reason"] in (OUTSCORED, ONLY_FUZZY) and row["gap"] is not None:
-        shared = ", ".join(f"{one['term']!r} in {one['field']}" for one in evidence if one["meets"] in (EXACT, FUZZY))
+        shared = ", ".join(f"{one['term']!r}{_instead(one)} in {one['field']}" for one in evidence if one["meets"] in (EXACT, FUZZY))
         return f"has {shared} and scores {row['score']:.4g} by {row['field']}; the first result scores {row['top_score']:.4g} by {row['top_field']}"
     return REASONS[row["reason"]]
+
+
+def _instead(one: dict[str, object]) -> str:
+    """What a fuzzy term was found for."""
+    return f" (for {one['token']!r})" if one["meets"] == FUZZY else ""
 
 
 def _unindexed(row: tuple) -> dict[str, object]:
@@ -185,7 +192,6 @@ def _unindexed(row: tuple) -> dict[str, object]:
     return {"query_id": row.query_id, "query": row.query, "bucket": row.bucket, "reason": UNINDEXED, "detail": REASONS[UNINDEXED]}
 
 
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Dtypes of the table."""
-    numbers = {"rank": "Int64", "score": "float64", "top_score": "float64", "gap": "float64"}
-    return table.astype({name: numbers.get(name, "str") for name in table.columns})
+def _typed(rows: list[dict[str, object]], columns: list[str]) -> pd.DataFrame:
+    """Rows as a table with its dtypes: text unless it is a number."""
+    return pd.DataFrame(rows, columns=columns).astype({name: _NUMBERS.get(name, "str") for name in columns})

@@ -79,6 +79,7 @@ class MissingReasons:
         return f"MissingReasons: {self.summary()}"
 
     def _repr_html_(self) -> str:
-        meanings = "".join(f"<li><b>{html.escape(name)}</b>: {html.escape(text)}</li>" for name, text in REASONS.items() if name in set(self.queries["reason"]))
+        found = set(self.queries["reason"])
+        meanings = "".join(f"<li><b>{html.escape(name)}</b>: {html.escape(text)}</li>" for name, text in REASONS.items() if name in found)
         return (f"<div><p>{html.escape(self.summary())}</p>{self.counts().to_html(index=False, escape=True, border=0)}"
                 f"<details><summary>Reasons</summary><ul>{meanings}</ul></details></div>")
