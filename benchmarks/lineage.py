@@ -6,9 +6,12 @@ import time
 
 import numpy as np
 
-from toolkit.lineage import Faults, World, attribution_gap, bounds, goal_flags, goals, outcome_flags, outcomes, routing, simulate
+from toolkit.lineage import (Faults, World, attribute, attribution_gap, bounds, goal_flags, goals, good_retrievals, outcome_flags, outcomes,
+                             routing, simulate)
+from toolkit.lineage.definitions import GOAL_ACTIONS
 from toolkit.lineage.intervals import rate
 from toolkit.lineage.matrix import cross_reading
+from toolkit.lineage.simulation import Simulation
 from toolkit.lineage.simulation_faults import LOSSES
 from toolkit.lineage.tables import ROLES
 
@@ -22,14 +25,23 @@ def run(quick: bool = False) -> dict[str, float]:
 
 
 def truth(seeds: int) -> dict[str, float]:
-    """Full logs: retrieval flags that differ from the truth."""
+    """Full logs: retrieval flags and credits that differ from the truth."""
     wrong, start = 0, time.process_time()
     for seed in range(seeds):
         simulation = simulate(World(users=5), seed=seed)
         found, true = outcome_flags(simulation.log), simulation.truth.retrievals
         wrong += sum(int((found[name].to_numpy() != true[name].to_numpy()).sum()) for name in FLAGS)
         wrong += int((goal_flags(simulation.log)["goal"].to_numpy() != true["goal"].to_numpy()).sum())
+        wrong += int((good_retrievals(simulation.log).certain != true["good"].to_numpy()).sum())
+        wrong += wrong_credits(simulation)
     return {"lineage_truth_seeds": seeds, "lineage_truth_wrong_flags": wrong, "lineage_truth_cpu_ms_per_log": 1_000 * (time.process_time() - start) / seeds}
+
+
+def wrong_credits(simulation: Simulation) -> int:
+    """Goal actions that lineage does not credit to their true source."""
+    done = simulation.truth.actions[simulation.truth.actions["action"].isin(GOAL_ACTIONS)]
+    given = attribute(simulation.log).credits.set_index("action_id")["retrieval_id"]
+    return int((done["source_retrieval_id"].to_numpy() != given.reindex(done["action_id"]).to_numpy()).sum())
 
 
 def missing(seeds: int) -> dict[str, float]:

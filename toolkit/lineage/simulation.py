@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from toolkit.lineage.layer2 import METRICS
@@ -164,17 +166,26 @@ class Truth:
 
     def rate(self, metric: str, role: str = POOLED) -> float:
         """True value of a metric (named as in :func:`toolkit.lineage.bounds`); NaN where its denominator is empty."""
-        if metric in ROUTING:
-            inside, flag = ROUTING[metric](self.prompts)
-            return float(flag[inside].mean())
-        flags = METRICS | {"goal by lineage": "goal", "good retrieval rate": "good", "empty-result rate": "empty", "masked failure": "masked"}
-        if metric not in flags:
-            raise KeyError(f"Truth.rate: {metric!r}; expected one of {[*ROUTING, *flags]}")
-        flag = self.retrievals[flags[metric]].to_numpy()
-        flag = flag if role == POOLED else flag[(self.retrievals["role"] == role).to_numpy()]
-        return float(flag.mean()) if len(flag) else float("nan")
+        if metric not in TRUE_FLAGS and metric not in ROUTING:
+            raise KeyError(f"Truth.rate: {metric!r}; expected one of {[*ROUTING, *TRUE_FLAGS]}")
+        return self._rates.get((metric, role), float("nan"))
+
+    @cached_property
+    def _rates(self) -> dict[tuple[str, str], float]:
+        """Every rate that has a denominator, by metric and role."""
+        flags = self.retrievals[list(dict.fromkeys(TRUE_FLAGS.values()))].astype(np.float64)
+        means = flags.groupby(self.retrievals["role"].to_numpy(dtype=object)).mean()
+        if len(flags):
+            means.loc[POOLED] = flags.mean()
+        rates = {(metric, role): float(means.at[role, flag]) for metric, flag in TRUE_FLAGS.items() for role in means.index}
+        for metric, select in ROUTING.items():
+            inside, flag = select(self.prompts)
+            rates[metric, POOLED] = float(flag[inside].mean())
+        return rates
 
 
+# Metric -> the truth's flag that it is the mean of.
+TRUE_FLAGS = METRICS | {"goal by lineage": "goal", "good retrieval rate": "good", "empty-result rate": "empty", "masked failure": "masked"}
 # Layer 0 metric -> its denominator and flag, from the truth's prompts.
 ROUTING: dict[str, Callable[[pd.DataFrame], tuple[pd.Series, pd.Series]]] = {
     "retrieval rate": lambda prompts: (prompts["n_intents"] > 0, prompts["retrieved"]),
