@@ -27,6 +27,12 @@ def test_postings_equal_counting_by_hand(make_products):
             assert list(zip(index.docs[here].tolist(), index.tf[here].tolist(), strict=True)) == expected
 
 
+def test_arrays_cannot_be_changed(make_products):
+    index = build_index(make_products(4, 5), progress=False)
+    with pytest.raises(ValueError, match="read-only"):
+        index.den[0] = 1
+
+
 def test_order_is_that_of_id_bytes():
     ids = ["b", "a", "Z", "é", "𝒜", "￿"]
     index = build_index(pd.DataFrame({"product_id": ids, "title": ["x"] * 6}), progress=False)

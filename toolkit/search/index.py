@@ -60,6 +60,11 @@ class Index:
     tokens: np.ndarray
     fingerprint: str
 
+    def __post_init__(self) -> None:
+        """Read-only arrays, built or loaded alike: nothing can change them, and kernels are compiled once for both."""
+        for array in (self.ptr, self.docs, self.tf, self.den, self.norms, self.documents, self.tokens):
+            array.setflags(write=False)
+
     @cached_property
     def term_ids(self) -> dict[str, int]:
         """Term -> position in the vocabulary."""
