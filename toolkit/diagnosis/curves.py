@@ -215,7 +215,8 @@ def _curve(space: WeightSpace, goal: Objective, label: str, unit: MultiMatch, di
         goal.gain, goal.divisor, goal.discount, goal.take_max, goal.k)
     events = _events(space, owner, steps)
     rows = evaluate_lists(space, [config for config in (base, *ends) if config is not None], [goal])
-    means = list(rows.values[defined, :, 0].mean(axis=0))
+    # Each column summed alone and in the order of the pieces' first sum: equal values give equal means.
+    means = [np.ascontiguousarray(rows.values[defined, i, 0]).sum() / len(defined) for i in range(rows.values.shape[1])]
     current_value = float(means.pop(0))
     zero, absent = (float(means.pop(0)) if config is not None else None for config in ends)
     ends_change = bool((rows.values[defined, 1:, 0] != low[:, None]).any())

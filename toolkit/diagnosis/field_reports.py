@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -150,10 +151,15 @@ def _sole(lists: FieldLists) -> pd.DataFrame:
     return (count == 1).rename("alone").reset_index()
 
 
+@cache
+def _analyzer() -> Analyzer:
+    """One analyzer for all reports: it remembers the words it has seen."""
+    return Analyzer()
+
+
 def _terms(engine: SearchEngine, queries: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """IDF of the queries' terms in each field."""
-    analyzer = Analyzer()
-    terms = sorted({term for text in queries["query"] for term in analyzer.terms(text)})
+    terms = sorted({term for text in queries["query"] for term in _analyzer().terms(text)})
     documents = {row.field: round(row.coverage * row.products) for row in table.itertuples()}
     found = query_idf(engine, table["field"].tolist(), terms, documents).groupby("field")["idf"]
     out = pd.DataFrame({"query_terms_found": found.size(), "idf_median": found.median(), "idf_max": found.max()})

@@ -145,8 +145,8 @@ def weight_matrix(space: WeightSpace, configs: Iterable[MultiMatch]) -> np.ndarr
 
 
 def check_depth(space: WeightSpace, k: int) -> None:
-    """Lists must reach as deep as what is asked from them."""
-    if k > space.depth:
+    """Lists must reach as deep as what is asked from them, or be complete."""
+    if k > space.depth and not space.complete.all():
         raise ValueError(f"field lists are {space.depth} deep, asked for the top {k}; the theorem needs lists as deep as "
                          f"the ranking: fetch them with depth {k + 1} (one more shows ties across the cut)")
 
