@@ -143,6 +143,11 @@ def test_columns_and_labels_by_the_users_word(read):
     assert list(result.table["label"]) == ["Top", "flop"]
 
 
+def test_labels_need_valid_grades(read):
+    with pytest.raises(ReadError, match="finite and 0 or more"):
+        read("query,docid,rating\nq,1,bad\n", labels={"bad": -1})
+
+
 def test_an_unknown_header_is_an_error_that_lists_it(read):
     with pytest.raises(ReadError, match=r"no column for product_id.*'article'.*columns="):
         read("query,article,rating\nq,1,3\n")

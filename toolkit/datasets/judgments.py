@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -122,24 +123,33 @@ def _from_json(data: object, options: Mapping, report: ReadReport) -> pd.DataFra
 
 def _grades(raw: pd.DataFrame, labels: Mapping[str, float] | None, report: ReadReport) -> pd.DataFrame:
     """Add numeric grades; ratings that are none are set aside by reason."""
-    known = {str(word).casefold(): float(grade) for word, grade in (labels or {**ESCI_GRADES, **ESCI_WORDS}).items()}
-    given = raw["grade"] if "grade" in raw else raw["label"]
-    values: dict[object, tuple[float | None, str | None]] = {}
-    for word in given.unique():
-        if isinstance(word, str) and word.strip().casefold() in known:
-            values[word] = (known[word.strip().casefold()], None)
-            continue
-        value, reason = number(None if pd.isna(word) else word)
-        if value is not None and value < 0:
-            value, reason = None, "is negative (trec_eval takes such a document as unjudged)"
-        values[word] = (value, reason)
-    words = given.where(given.notna(), None)
-    empty = values.get(None, (None, "is empty"))
-    look = [values.get(word, empty) for word in words]
-    raw = raw.assign(_given=given, grade=[value for value, _ in look], _reason=[reason for _, reason in look])
-    if "label" not in raw and any(isinstance(w, str) and w.strip().casefold() in known for w in values):
-        raw = raw.assign(label=raw["_given"])
+    known = _known_labels(labels)
+    given = (raw["grade"] if "grade" in raw else raw["label"]).astype(object)
+    given = given.where(given.notna(), None)
+    look = {word: _grade(word, known) for word in given.unique()}
+    raw = raw.assign(_given=given, grade=[look[word][0] for word in given], _reason=[look[word][1] for word in given])
+    if "label" not in raw and any(isinstance(word, str) and word.strip().casefold() in known for word in look):
+        raw = raw.assign(label=given)
     for reason in dict.fromkeys(raw["_reason"].dropna()):
         raw = set_aside(raw, raw["_reason"] == reason, f"rating {reason}", "_given", report,
                         advice="remove the row or give a grade of 0 or more, for example 0 to 3")
     return raw.drop(columns=["_given", "_reason"]).astype({"grade": "float64"})
+
+
+def _known_labels(labels: Mapping[str, float] | None) -> dict[str, float]:
+    """Label (any case) -> grade."""
+    known = {str(word).strip().casefold(): float(grade) for word, grade in ({**ESCI_GRADES, **ESCI_WORDS} if labels is None else labels).items()}
+    bad = {word: grade for word, grade in known.items() if not (math.isfinite(grade) and grade >= 0)}
+    if bad:
+        raise ReadError(f"read_judgments: labels={bad}; a grade is finite and 0 or more")
+    return known
+
+
+def _grade(word: object, known: Mapping[str, float]) -> tuple[float | None, str | None]:
+    """The grade of one rating, or the reason why it has none."""
+    if isinstance(word, str) and word.strip().casefold() in known:
+        return known[word.strip().casefold()], None
+    value, reason = number(word)
+    if value is not None and value < 0:
+        return None, "is negative (trec_eval takes such a document as unjudged)"
+    return value, reason

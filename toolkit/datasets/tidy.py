@@ -92,9 +92,8 @@ def fold_repeats(raw: pd.DataFrame, value: str, report: ReadReport, on_conflict:
     else:
         ordered = raw
     keep = ~ordered.duplicated(keys).reindex(raw.index)
-    kept_value = raw.loc[keep, [*keys, value]].rename(columns={value: "_kept"})
-    same = raw[[*keys, value]].merge(kept_value, on=keys, how="left").set_index(raw.index).eval(f"`{value}` == _kept")
-    folded = ~keep & same
+    kept_value = ordered.groupby(keys, sort=False)[value].transform("first").reindex(raw.index)
+    folded = ~keep & (raw[value] == kept_value)
     if folded.any():
         report.note("folded", f"the same pair and {value} again", count=int(folded.sum()), row=raw.loc[folded, "row"].iloc[0])
     raw = raw[~folded]
