@@ -30,5 +30,11 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "queries_needed": "effects",
     "p_floor": "resampling",
     "tool_table": "tool_definitions",
+    "ClosedWorld": "thinning",
+    "closed_world": "thinning",
+    "holes_curve": "thinning",
+    "thin_judgments": "thinning",
+    "rank_movements": "movements",
+    "tipping_point": "newcomers",
     "public_cases": "tool_definitions",
 })

@@ -8,6 +8,11 @@ from toolkit.lazy import attach
 
 # Public name -> module of this package that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "plot_differences": "comparison",
+    "plot_deltas": "comparison",
+    "plot_movements": "comparison",
+    "plot_power": "comparison",
+    "plot_holes": "comparison",
     "plot_query_values": "query_values",
     "plot_explanation": "explanation",
     "new_axes": "base",

@@ -4,6 +4,12 @@ from toolkit.lazy import attach
 
 # Public name -> module of this package that defines it.
 __getattr__, __dir__, __all__ = attach(__name__, {
+    "gate_explorer": "gate",
+    "render_gate": "gate",
+    "difference_explorer": "difference_strip",
+    "render_difference": "difference_strip",
+    "holes_explorer": "holes",
+    "render_holes": "holes",
     "bucket_explorer": "bucket_explorer",
     "render_buckets": "bucket_explorer",
     "query_explorer": "query_explorer",
