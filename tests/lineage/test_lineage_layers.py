@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from toolkit.lineage import (ActiveUse, GoodRetrieval, World, consumed_positions, empty_results, goals, identity_gap, outcome_flags, outcomes,
+from toolkit.lineage import (ActiveUse, GoodRetrieval, World, click_through, consumed_positions, empty_results, goals, identity_gap, outcome_flags, outcomes,
                              product_health, quality, routing, sensitivity_to_definition, simulate)
 from toolkit.tables import TableError
 
@@ -143,6 +143,12 @@ def test_quality_by_hand(make_log):
     assert found.value("precision@1") == 0 and found.value("precision@2") == pytest.approx(0.5 / 3)
     assert found.value("ndcg@2") == pytest.approx(np.mean([1 / np.log2(3), 1]))  # s has no judged asset
     assert "1 misrouted" in found.summary()
+
+
+def test_click_through_is_over_retrievals_and_only_a_direction(make_log):
+    log = make_log([{"retrieval_id": "r"}, {"retrieval_id": "s"}], [{"action": "click", "source_retrieval_id": "r"}] * 2)
+    found = click_through(log)
+    assert found.value("CTR (directional)") == 0.5 and "not retrieval quality" in found.summary()
 
 
 def test_judgments_by_query_text_and_clashes(make_log):

@@ -98,6 +98,15 @@ def test_a_false_assumption_can_miss_the_truth():
     assert contains(bounds(hidden.log, assumptions=(UseImpliesDisplay(),)), hidden.truth) != []
 
 
+def test_bounds_stay_true_where_pairs_are_too_many_to_enumerate(monkeypatch):
+    simulation = simulate(SMALL, Faults(source=0.6, consumed=0.3, lists=0.3), seed=3)
+    usual = bounds(simulation.log).table
+    monkeypatch.setattr("toolkit.lineage.candidates.MAX_PAIRS", 3)
+    coarse = bounds(simulation.log)
+    assert contains(coarse, simulation.truth) == []
+    assert (coarse.table["width"] >= usual["width"] - 1e-12).all() and coarse.table["width"].sum() > usual["width"].sum()
+
+
 def test_identity_of_layer_two_per_role():
     for seed in range(10):
         simulation = simulate(World(users=10), draw_faults(seed), seed=seed)

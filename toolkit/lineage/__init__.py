@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "routing_flags": "layer0",
     "quality": "layer1",
     "empty_results": "layer1",
+    "click_through": "layer1",
     "good_retrievals": "layer1",
     "outcomes": "layer2",
     "outcome_flags": "layer2",

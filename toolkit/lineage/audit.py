@@ -94,17 +94,12 @@ def _status(shares: list[float], low: float, high: float) -> str:
 
 
 def _intervals(log: Log, use: ActiveUse) -> dict[str, tuple[float, float]]:
-    """Bounds of each metric, none where the log is too large to enumerate them."""
+    """Bounds of each metric, where kinds of action never seen count as not recorded."""
     seen = set(log.actions["action"].dropna())
     kinds = (set(use.actions), set(GOAL_ACTIONS), {REJECT}, {CORRECT})
     recorded = log.recorded_actions  # a kind never seen may never be logged
     recorded = frozenset().union(*(kind for kind in kinds if kind & seen)) if recorded is None else recorded
-    try:
-        table = bounds(replace(log, recorded_actions=recorded), use, roles=()).table
-    except ValueError as error:
-        if "too many pairs" not in str(error):
-            raise
-        return {}
+    table = bounds(replace(log, recorded_actions=recorded), use, roles=()).table
     table = table[table["role"] == POOLED]
     return {row.metric: (row.low, row.high) for row in table.itertuples()}
 

@@ -11,6 +11,10 @@ from toolkit.lineage.tables import Log, column
 MAX_PAIRS = 5_000_000  # above this, candidates are not enumerated: every retrieval stays possible
 
 
+class TooManyPairs(Exception):
+    """More pairs than are worth enumerating; callers fall back to wider bounds."""
+
+
 def candidate_pairs(log: Log, actions: np.ndarray, *, consumes: bool, assumptions: tuple = ()) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (action row, retrieval row) that the log and the assumptions do not exclude.
 
@@ -23,6 +27,11 @@ def candidate_pairs(log: Log, actions: np.ndarray, *, consumes: bool, assumption
         Rows of actions without a logged source.
     consumes : bool
         Whether the action must use an asset of the list.
+
+    Raises
+    ------
+    TooManyPairs
+        Above ``MAX_PAIRS``.
     """
     coded = encode(log)
     open_rows = np.flatnonzero(~coded.returned.known | coded.cut) if consumes else np.arange(coded.n)
@@ -42,8 +51,7 @@ def candidate_pairs(log: Log, actions: np.ndarray, *, consumes: bool, assumption
 def _cross(actions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of two sets."""
     if len(actions) * len(rows) > MAX_PAIRS:
-        raise ValueError(f"bounds: {len(actions):,} actions without a source and {len(rows):,} retrievals are too many pairs to "
-                         "enumerate; bound the log by parts (for example a set of whole users at a time) and add the counts")
+        raise TooManyPairs(f"{len(actions):,} actions without a source and {len(rows):,} retrievals")
     return np.repeat(actions, len(rows)), np.tile(rows, len(actions))
 
 

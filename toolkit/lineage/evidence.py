@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toolkit.lineage.candidates import TooManyPairs, candidate_pairs, compatible
 from toolkit.lineage.coded import UNKNOWN, Coded, encode
 from toolkit.lineage.definitions import CORRECT, GOAL_ACTIONS, REJECT, ActiveUse
 from toolkit.lineage.tables import Log
@@ -154,29 +155,26 @@ def _flags(coded: Coded, actions: np.ndarray) -> np.ndarray:
 
 
 def _reach(log: Log, coded: Coded, rule: ActionRule, actions: np.ndarray, assumptions: tuple) -> tuple[np.ndarray, int]:
-    """Retrievals that actions without a logged source may be evidence for, and the number of such actions."""
-    from toolkit.lineage.candidates import candidate_pairs
+    """Retrievals that actions without a logged source may be evidence for, and the number of such actions.
 
+    On logs too large to enumerate the pairs, assumptions are left out: every displayed retrieval stays possible.
+    """
     actor = coded.actor >= 0
     rows = np.flatnonzero(actions & ~(actor & (coded.actor != rule.actor)))
-    pair_action, pair_row = candidate_pairs(log, rows, consumes=rule.consumes, assumptions=assumptions)
+    try:
+        pair_action, pair_row = candidate_pairs(log, rows, consumes=rule.consumes, assumptions=assumptions)
+    except TooManyPairs:
+        return (coded.displayed != 0) | (rule.display is None), len(rows)
     keep = np.ones(len(pair_row), dtype=bool)
     if rule.display is not None:
         keep &= coded.displayed[pair_row] != 0
         listed = coded.shown.find(pair_row, coded.consumed[pair_action]) > 0
         keep &= ~coded.shown.known[pair_row] | (coded.consumed[pair_action] < 0) | listed
     if rule.same_request:
-        keep &= _may_share_request(log, pair_action, pair_row)
+        keep &= compatible(log, "request_id", pair_action, pair_row)
     reach = np.zeros(coded.n, dtype=bool)
     reach[pair_row[keep]] = True
     return reach, len(np.unique(pair_action[keep]))
-
-
-def _may_share_request(log: Log, pair_action: np.ndarray, pair_row: np.ndarray) -> np.ndarray:
-    """Pairs whose requests are equal or not both logged."""
-    from toolkit.lineage.candidates import compatible
-
-    return compatible(log, "request_id", pair_action, pair_row)
 
 
 def retried(log: Log) -> Evidence:

@@ -159,6 +159,19 @@ def quality(log: Log, *, k: int = 5, good: GoodRetrieval | None = None, cluster:
     return Rates(pd.concat(tables, ignore_index=True)[RATE_COLUMNS], "Layer 1, retrieval quality", (notes,), flags)
 
 
+def click_through(log: Log, clicks: Sequence[str] = ("click", "select"), *, cluster: str | None = "auto") -> Rates:
+    """CTR over retrievals with a logged source: a direction to look in, no quality.
+
+    An agent reads the list before the user does, and a click says nothing about a list the user never saw.
+    """
+    log = Log.of(log)
+    clicked = column(log.actions, "source_retrieval_id")[column(log.actions, "action").isin(list(clicks))].dropna()
+    flags = pd.DataFrame({"CTR (directional)": log.retrievals["retrieval_id"].isin(clicked)})
+    text = f"retrievals with a {' or '.join(clicks)} / retrievals; directional only: assumes that the user saw the ranking"
+    table = rates_by(flags, {"CTR (directional)": text}, column(log.retrievals, "role"), clusters=clusters_of(log.retrievals, cluster))
+    return Rates(table, "Click-through", ("A direction to look in, not retrieval quality.",), flags)
+
+
 def graded_metrics(log: Log, k: int, relevant_grade: float) -> pd.DataFrame | None:
     """P@1, P@k, NDCG@k and judged@k per retrieval (rows as the log's), or None without judgments or lists."""
     from toolkit.evaluation import evaluate

@@ -63,7 +63,9 @@ class Rates:
         """The pooled (or only) rates in words, then the notes."""
         pooled = self.table["role"].isin(EVERYTHING)
         rows = self.table[pooled] if pooled.any() else self.table
-        parts = [f"{row.metric}{'' if pooled.any() else ' (' + row.role + ')'} {percent(row.value)} [{percent(row.ci_low)}, {percent(row.ci_high)}] (n={row.n})" for row in rows.itertuples()]
+        names = [row.metric if pooled.any() else f"{row.metric} ({row.role})" for row in rows.itertuples()]
+        parts = [f"{name} {percent(row.value)} [{percent(row.ci_low)}, {percent(row.ci_high)}] (n={row.n})"
+                 for name, row in zip(names, rows.itertuples(), strict=True)]
         return f"{self.title}: " + "; ".join(parts) + ". " + " ".join(self.notes)
 
     def __repr__(self) -> str:

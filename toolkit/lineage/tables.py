@@ -23,7 +23,7 @@ LINKS = ("retry_of", "expected_retrieval_id")
 
 @dataclass(frozen=True)
 class Log:
-    """The canonical tables of one log, and three declarations about how it was recorded.
+    """The canonical tables of one log, and what is declared about how it was recorded. Its tables are not to be changed.
 
     Parameters
     ----------

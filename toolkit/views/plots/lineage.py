@@ -259,13 +259,14 @@ def plot_bounds(table: pd.DataFrame, *, role: str = POOLED, metrics: Sequence[st
     Axes
         A hatched bar from low to high, a point for what the plain metric counts, a cross for the truth.
     """
-    rows = table[(table["role"] == role) & table["metric"].isin(list(metrics))].set_index("metric").reindex([name for name in metrics])
+    rows = table[(table["role"] == role) & table["metric"].isin(list(metrics))].set_index("metric").reindex(list(metrics))
     rows = rows[rows["low"].notna()]
     ax = new_axes(ax, height=1.5 + 0.4 * max(1, len(rows)))
     if rows.empty:
         return finish(ax, title="No bounds to show")
     y = np.arange(len(rows))
-    ax.barh(y, 100 * (rows["high"] - rows["low"]), left=100 * rows["low"], color=PALETTE[9], hatch=HATCHES[1], edgecolor="black", linewidth=0.5, height=0.5, label="possible")
+    ax.barh(y, 100 * (rows["high"] - rows["low"]), left=100 * rows["low"], color=PALETTE[9], hatch=HATCHES[1], edgecolor="black",
+            linewidth=0.5, height=0.5, label="possible")
     ax.plot(100 * rows["observed"], y, linestyle="", marker=MARKERS[0], color=PALETTE[0], label="as logged")
     if truth is not None:
         ax.plot([100 * truth.get(name, np.nan) for name in rows.index], y, linestyle="", marker="x", color="black", markersize=8, label="truth")
