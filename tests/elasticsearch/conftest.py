@@ -145,8 +145,8 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def engine(server: ScriptedServer) -> ElasticsearchEngine:
-    """An impatient engine of the scripted server: three attempts, waits of milliseconds."""
-    return ElasticsearchEngine(server.url, "shop", timeout=0.4, retry=Retry(3, 0.001, 0.01), batch_size=2)
+    """An engine of the scripted server: three attempts, waits of milliseconds."""
+    return ElasticsearchEngine(server.url, "shop", timeout=20, retry=Retry(3, 0.001, 0.01), batch_size=2)
 
 
 @pytest.fixture(scope="session")

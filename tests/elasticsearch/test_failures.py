@@ -63,7 +63,8 @@ def test_back_off_doubles(monkeypatch) -> None:
     assert slept == [0.5, 1.0, 2.0, 3.0]
 
 
-def test_too_late(server, engine, script) -> None:
+def test_too_late(server, script) -> None:
+    engine = ElasticsearchEngine(server.url, "shop", timeout=0.4, retry=Retry(3, 0.001))
     server.steps = [script.stall(0.8)]
     assert all("no answer within 0.4 s (after 3 attempts)" == reason for reason in reasons(engine.run(some_queries(), TITLE)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.search.elasticsearch_index import LoadError, _bulk, load_index
+from toolkit.search.elasticsearch_index import LoadError, _bulk, _create, index_settings, load_index
 
 DOCUMENTS = [("a", {"product_id": "a"}), ("b", {"product_id": "b"}), ("c", {"product_id": "c"})]
 
@@ -49,3 +49,20 @@ def test_an_index_that_cannot_be_made_is_an_error(server, engine, script, produc
     server.steps = [script.status(503)]
     with pytest.raises(LoadError, match="cannot create the index: HTTP 503.*3 attempts"):
         load_index(engine.connection, products, progress=False)
+
+
+def test_an_index_made_by_an_attempt_whose_answer_was_lost_is_taken(server, engine) -> None:
+    made = []
+
+    def lose_the_answer(handler, lines):
+        made.append(lines[0]["mappings"]["_meta"])
+        handler.reset()
+
+    def exists(handler, lines):
+        handler.reply(400, {"error": {"type": "resource_already_exists_exception", "reason": "x"}, "status": 400})
+
+    server.steps = [lose_the_answer, exists, lambda handler, lines: handler.reply(200, {"shop": {"mappings": {"_meta": made[0]}}})]
+    _create(engine.connection, index_settings(["title"]))
+    server.steps = [exists, lambda handler, lines: handler.reply(200, {"shop": {"mappings": {"_meta": {"load": "another"}}}})]
+    with pytest.raises(LoadError, match="already_exists.*replace=True"):
+        _create(engine.connection, index_settings(["title"]))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.conftest import missing
 from tests.elasticsearch_node.build import NodeUnavailable
 from tests.elasticsearch_node.node import start_cluster
 from toolkit.search import ElasticsearchEngine, EmbeddedEngine, FieldLists, MultiMatch
@@ -56,14 +59,18 @@ def test_field_lists_describe_the_shards_own_scores(three_shards) -> None:
                                   scores.sort_values(order).reset_index(drop=True))
 
 
-def test_a_node_killed_in_the_middle_gives_statuses(catalogue, request) -> None:
-    try:
-        cluster = start_cluster(2)
-        nodes = cluster.__enter__()
-    except NodeUnavailable as reason:
-        pytest.skip(str(reason))
-    request.addfinalizer(lambda: cluster.__exit__(None, None, None))
-    engine = ElasticsearchEngine([node.url for node in nodes], "killed", timeout=5, retry=Retry(2, 0.1, 0.2), batch_size=2)
+@pytest.fixture
+def two_nodes():
+    with ExitStack() as stack:
+        try:
+            nodes = stack.enter_context(start_cluster(2))
+        except NodeUnavailable as reason:
+            missing("ELASTICSEARCH", str(reason))
+        yield nodes
+
+
+def test_a_node_killed_in_the_middle_gives_statuses(two_nodes, catalogue) -> None:
+    engine = ElasticsearchEngine([node.url for node in two_nodes], "killed", timeout=20, retry=Retry(2, 0.1, 0.2), batch_size=2)
     engine.create_index(catalogue, shards=2, progress=False)
     many = pd.DataFrame({"query_id": [f"q{i}" for i in range(12)], "query": ["red shoe"] * 12})
     real, sent = engine.connection._send, []
@@ -71,7 +78,7 @@ def test_a_node_killed_in_the_middle_gives_statuses(catalogue, request) -> None:
     def send(bodies, named):
         sent.append(len(bodies))
         if len(sent) == 4:  # three batches of two were answered
-            nodes[1].kill()
+            two_nodes[1].kill()
         return real(bodies, named)
 
     engine.connection._send = send

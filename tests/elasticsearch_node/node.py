@@ -25,7 +25,7 @@ from pathlib import Path
 from tests.elasticsearch_node.build import NodeUnavailable, build, find_java
 
 TRANSPORT_OFFSET = 100  # the transport port is the HTTP port plus this
-START_SECONDS = 90
+START_SECONDS = 180  # about five on an idle machine
 MODULES = "jdk.incubator.vector,org.elasticsearch.server,jdk.net,jdk.management.agent"
 JVM_OPTIONS = (
     f"--add-modules={MODULES}",

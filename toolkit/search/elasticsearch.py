@@ -10,10 +10,12 @@ import pandas as pd
 
 from toolkit.search.config import MultiMatch
 from toolkit.search.elasticsearch_explain import explain_product
+from toolkit.search.elasticsearch_failures import Failure
 from toolkit.search.elasticsearch_fields import ListAnswer, field_list, field_scores, scores_table
-from toolkit.search.elasticsearch_index import IndexState, LoadReport, load_index, read_state
-from toolkit.search.elasticsearch_requests import Connection, Failure, Retry, connect
+from toolkit.search.elasticsearch_index import LoadReport, load_index
+from toolkit.search.elasticsearch_requests import Connection, Retry, connect
 from toolkit.search.elasticsearch_search import assemble, earlier_answers, read_hits, search_body
+from toolkit.search.elasticsearch_state import IndexState, read_state
 from toolkit.search.explain import Explanation
 from toolkit.search.field_scores import FieldScores
 from toolkit.search.protocol import SearchRun, SearchWarning

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from toolkit.search.config import MultiMatch
-from toolkit.search.elasticsearch_requests import Connection, Failure
+from toolkit.search.elasticsearch_failures import Failure
+from toolkit.search.elasticsearch_requests import Connection
 from toolkit.search.explain import ClauseScore, Explanation, FieldScore, TermScore, best_first
 
 K1_PLUS_1 = 2.2

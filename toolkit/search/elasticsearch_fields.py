@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from toolkit.search.config import MultiMatch
-from toolkit.search.elasticsearch_requests import Connection, Failure
+from toolkit.search.elasticsearch_failures import Failure
+from toolkit.search.elasticsearch_requests import Connection
 from toolkit.search.elasticsearch_search import Hits, read_hits, search_body
 
 PAGE = 1_000

@@ -1,10 +1,10 @@
-"""Create an Elasticsearch index for a products table and load it; identify what an index holds."""
+"""Create an Elasticsearch index for a products table and load it."""
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +12,8 @@ import pandas as pd
 from elastic_transport import ObjectApiResponse
 from tqdm.auto import tqdm
 
-from toolkit.search.elasticsearch_requests import RETRY_STATUS, SPLIT_STATUS, Connection, Failure, describe
+from toolkit.search.elasticsearch_failures import RETRY_STATUS, SPLIT_STATUS, Failure, describe
+from toolkit.search.elasticsearch_requests import Connection
 from toolkit.search.products import cell_texts, check_products, text_fields
 
 ANALYZER = "toolkit_text"
@@ -26,7 +27,7 @@ BULK_DOCUMENTS, BULK_BYTES = 1_000, 5_000_000
 
 
 class LoadError(RuntimeError):
-    """An index could not be created, loaded or read."""
+    """An index could not be created or loaded."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,7 @@ def load_index(connection: Connection, products: pd.DataFrame, fields: Sequence[
     fields = text_fields(products, fields)
     if replace:
         _must(connection.call(lambda client: client.indices.delete(index=connection.index, ignore_unavailable=True)), "delete")
-    body = index_settings(fields, shards, replicas)
-    _must(connection.call(lambda client: client.indices.create(index=connection.index, **body)), "create",
-          "; give replace=True to delete an index of that name first")
+    _create(connection, index_settings(fields, shards, replicas))
     errors = []
     with tqdm(total=len(products), desc=f"load {connection.index}", unit="product", disable=not progress) as bar:
         for batch in _batches(products, fields):
@@ -131,10 +130,23 @@ def load_index(connection: Connection, products: pd.DataFrame, fields: Sequence[
     return LoadReport(connection.index, len(products), count, pd.DataFrame(errors, columns=["product_id", "status", "reason"]))
 
 
-def _must(answer: ObjectApiResponse | Failure, what: str, advice: str = "") -> ObjectApiResponse:
+def _must(answer: ObjectApiResponse | Failure, what: str) -> ObjectApiResponse:
     if isinstance(answer, Failure):
-        raise LoadError(f"cannot {what} the index: {answer.reason}{advice if answer.status == 400 else ''}")
+        raise LoadError(f"cannot {what} the index: {answer.reason}")
     return answer
+
+
+def _create(connection: Connection, body: dict) -> None:
+    """Create the index; one that an earlier attempt made, whose answer was lost, is ours as well."""
+    name, load = connection.index, uuid.uuid4().hex
+    body["mappings"]["_meta"]["load"] = load
+    answer = connection.call(lambda client: client.indices.create(index=name, **body))
+    if isinstance(answer, Failure) and answer.status == 400 and "already_exists" in answer.reason:
+        found = _must(connection.call(lambda client: client.indices.get_mapping(index=name)), "look at").body
+        if [index["mappings"].get("_meta", {}).get("load") for index in found.values()] == [load]:
+            return
+        raise LoadError(f"cannot create the index: {answer.reason}; give replace=True to delete an index of that name first")
+    _must(answer, "create")
 
 
 def _batches(products: pd.DataFrame, fields: Sequence[str]) -> Iterator[list[tuple[str, dict]]]:
@@ -187,68 +199,3 @@ def _finish(connection: Connection) -> None:
     _must(patient.call(lambda client: client.indices.forcemerge(index=index, max_num_segments=1)), "merge")
     _must(patient.call(lambda client: client.indices.put_mapping(index=index, meta={"complete": True})), "mark")
     _must(patient.call(lambda client: client.indices.refresh(index=index)), "refresh")
-
-
-@dataclass(frozen=True)
-class IndexState:
-    """What an index is at one moment.
-
-    Attributes
-    ----------
-    version : str
-        Of the server.
-    fields : tuple of str
-        Text fields, in the order in which the server lists them.
-    id_is_keyword : bool
-        Whether the id field can break ties.
-    complete : bool
-        False after an interrupted load.
-    documents, deleted, shards : int
-        Live documents, deleted copies that still count in term statistics, primary shards.
-    fingerprint : str
-        Hash over the index's identity, analysis, mapping, and the number of changes of every shard.
-    """
-
-    version: str
-    fields: tuple[str, ...]
-    id_is_keyword: bool
-    complete: bool
-    documents: int
-    deleted: int
-    shards: int
-    fingerprint: str
-
-
-def read_state(connection: Connection, id_field: str = "product_id") -> IndexState | Failure:
-    """Look at an index: three small requests."""
-    answers = []
-    for request in (lambda client: client.info(), lambda client: client.indices.get(index=connection.index),
-                    lambda client: client.indices.stats(index=connection.index, level="shards", metric="docs")):
-        answer = connection.call(request)
-        if isinstance(answer, Failure):
-            return answer
-        answers.append(answer.body)
-    info, described, stats = answers
-    if len(described) != 1:
-        return Failure(f"{connection.index!r} names {len(described)} indices; give one index, or an alias of one")
-    (name, index), = described.items()
-    properties = index["mappings"].get("properties", {})
-    settings = index["settings"]["index"]
-    docs = stats["_all"]["primaries"].get("docs")
-    if docs is None:  # right after a start of the server
-        return Failure(f"no shard of index {name!r} is active", retryable=True)
-    return IndexState(
-        version=info["version"]["number"],
-        fields=tuple(field for field, mapping in properties.items() if mapping.get("type") == "text"),
-        id_is_keyword=properties.get(id_field, {}).get("type") == "keyword",
-        complete=index["mappings"].get("_meta", {}).get("complete", True),
-        documents=docs["count"], deleted=docs.get("deleted", 0), shards=int(settings["number_of_shards"]),
-        fingerprint=_fingerprint(settings, index["mappings"], stats["indices"].get(name, {}).get("shards", {}), docs))
-
-
-def _fingerprint(settings: dict, mappings: dict, shards: dict, docs: dict) -> str:
-    changes = {number: max((copy.get("seq_no", {}).get("max_seq_no", -1) for copy in copies), default=-1)
-               for number, copies in shards.items()}
-    content = [settings["uuid"], settings.get("analysis"), settings["number_of_shards"], mappings.get("properties"),
-               docs["count"], docs.get("deleted", 0), changes]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

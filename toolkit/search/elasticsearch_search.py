@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from toolkit.search.config import MultiMatch
-from toolkit.search.elasticsearch_requests import Failure
+from toolkit.search.elasticsearch_failures import Failure
 from toolkit.search.protocol import SearchRun
 
 Hits = tuple[list[str], np.ndarray, int | None]

@@ -11,8 +11,8 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from toolkit.search.config import MultiMatch
+from toolkit.search.elasticsearch_failures import Failure
 from toolkit.search.elasticsearch_fields import ListAnswer, Scores, scores_table, single_field
-from toolkit.search.elasticsearch_requests import Failure
 from toolkit.search.field_scores import FieldScores
 from toolkit.search.protocol import SearchEngine
 from toolkit.search.query_table import check_queries
