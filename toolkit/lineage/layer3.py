@@ -9,7 +9,7 @@ import pandas as pd
 
 from toolkit.lineage.coded import encode, three_valued
 from toolkit.lineage.definitions import GOAL_ACTIONS
-from toolkit.lineage.evidence import GOAL, ActionRule, action_evidence
+from toolkit.lineage.evidence import ActionRule, action_evidence
 from toolkit.lineage.layer2 import clusters_of
 from toolkit.lineage.layer0 import masked
 from toolkit.lineage.results import Rates, card, rates_by

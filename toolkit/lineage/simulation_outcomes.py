@@ -8,6 +8,8 @@ import pandas as pd
 from toolkit.lineage.simulation import World
 from toolkit.lineage.simulation_world import AGENT_ROLES, GOALS, SECOND, USES, Drawn, ids, times
 
+LATER_AGENT_USE, FOLLOW_UPS = 0.05, 0.2  # events that are noise to every metric
+
 
 def draw_outcomes(world: World, drawn: Drawn, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], pd.DataFrame, np.ndarray, np.ndarray]:
     """True flags per retrieval, the actions, ``retry_of`` per retrieval (-1 none), and whether anything was displayed."""
@@ -62,27 +64,12 @@ def _true_flags(world: World, drawn: Drawn, displayed: np.ndarray, used: np.ndar
             "retried": retried, "used_other": other, "corrected": corrected, "goal": goal}
 
 
-def _actions(world: World, drawn: Drawn, rng: np.random.Generator, *, used: np.ndarray, seen: np.ndarray, agent: np.ndarray,
-             best: np.ndarray, goal: np.ndarray, goal_at: np.ndarray, wrong: np.ndarray, corrected: np.ndarray, other: np.ndarray) -> pd.DataFrame:
-    """The events of a full log, in order of time."""
-    twice = used & (rng.random(len(used)) < world.double)
-    later = rng.random(len(used)) < 0.05
-    use_rows, goal_rows, other_rows = np.flatnonzero(used), np.flatnonzero(goal), np.flatnonzero(other)
-    pieces = [
-        _piece(drawn, use_rows, "user", USES[rng.integers(0, 3, len(use_rows))], at=seen[use_rows]),
-        _piece(drawn, np.flatnonzero(twice), "user", "select", at=seen[twice]),
-        _piece(drawn, goal_rows, "user", GOALS[rng.integers(0, 3, len(goal_rows))], at=goal_at[goal_rows]),
-        _piece(drawn, np.flatnonzero(agent), "agent", "place", at=best[agent], request=drawn.r_prompt[agent]),
-        # The agent takes up an asset again in a later request: use of the asset, but no ACR.
-        _piece(drawn, np.flatnonzero(agent & later), "agent", "place", at=best[agent & later]),
-        _piece(drawn, other_rows - 1, "agent", "place", at=np.zeros(len(other_rows), dtype=int), request=drawn.r_prompt[other_rows], expected=other_rows),
-        _piece(drawn, np.flatnonzero(wrong), "user", "reject_result"),
-        _piece(drawn, np.flatnonzero(corrected), "user", "correct_output"),
-        _piece(drawn, np.flatnonzero(rng.random(len(used)) < 0.2), "user", "follow_up", source=False)]
+def _actions(world: World, drawn: Drawn, rng: np.random.Generator, **what: np.ndarray) -> pd.DataFrame:
+    """The events of a full log, in order of time; ``what`` as for :func:`_pieces`."""
+    pieces = _pieces(world, drawn, rng, **what)
     merged = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     session, when = _place_in_time(world, drawn, merged, rng)
     order = np.argsort(when, kind="stable")
-    m = len(order)
     outside = merged["request"] < 0
     request = np.where(outside, None, ids("q", merged["request"]))
     request[outside] = ids("later", np.flatnonzero(outside))
@@ -91,8 +78,28 @@ def _actions(world: World, drawn: Drawn, rng: np.random.Generator, *, used: np.n
         "actor": merged["actor"], "action": merged["action"], "consumed_asset_id": ids("a", merged["asset"]),
         "source_retrieval_id": ids("r", merged["source"]), "expected_retrieval_id": ids("r", merged["expected"]),
         "position": np.where(merged["asset"] >= 0, merged["at"] + 1.0, np.nan)}).iloc[order].reset_index(drop=True)
-    table.insert(0, "action_id", ids("e", np.arange(m)))
+    table.insert(0, "action_id", ids("e", np.arange(len(order))))
     return table
+
+
+def _pieces(world: World, drawn: Drawn, rng: np.random.Generator, *, used: np.ndarray, seen: np.ndarray, agent: np.ndarray, best: np.ndarray,
+            goal: np.ndarray, goal_at: np.ndarray, wrong: np.ndarray, corrected: np.ndarray, other: np.ndarray) -> list[dict[str, np.ndarray]]:
+    """Events by kind. The flags say of which retrievals; ``seen``, ``best`` and ``goal_at`` at which index the asset stands."""
+    twice = used & (rng.random(len(used)) < world.double)
+    later = agent & (rng.random(len(used)) < LATER_AGENT_USE)
+    use_rows, goal_rows, other_rows = np.flatnonzero(used), np.flatnonzero(goal), np.flatnonzero(other)
+    return [
+        _piece(drawn, use_rows, "user", USES[rng.integers(0, 3, len(use_rows))], at=seen[use_rows]),
+        _piece(drawn, np.flatnonzero(twice), "user", "select", at=seen[twice]),
+        _piece(drawn, goal_rows, "user", GOALS[rng.integers(0, 3, len(goal_rows))], at=goal_at[goal_rows]),
+        _piece(drawn, np.flatnonzero(agent), "agent", "place", at=best[agent], request=drawn.r_prompt[agent]),
+        # The agent takes up an asset again in a later request: use of the asset, but no ACR.
+        _piece(drawn, np.flatnonzero(later), "agent", "place", at=best[later]),
+        _piece(drawn, other_rows - 1, "agent", "place", at=np.zeros(len(other_rows), dtype=int), request=drawn.r_prompt[other_rows],
+               expected=other_rows),
+        _piece(drawn, np.flatnonzero(wrong), "user", "reject_result"),
+        _piece(drawn, np.flatnonzero(corrected), "user", "correct_output"),
+        _piece(drawn, np.flatnonzero(rng.random(len(used)) < FOLLOW_UPS), "user", "follow_up", source=False)]
 
 
 def _piece(drawn: Drawn, rows: np.ndarray, actor: str, action: object, *, at: np.ndarray | None = None, request: np.ndarray | None = None,

@@ -15,7 +15,6 @@ import pandas as pd
 
 from toolkit.tables import (ACTIONS, LINEAGE_JUDGMENTS, PROMPTS, RETRIEVALS, Schema, TableError, check)
 
-LARA_FIELDS = ("retrieval_id", "returned_asset_ids", "consumed_asset_id", "source_retrieval_id")
 ROLES = ("find", "browse", "operate_on", "generation_reference", "task_step", "context_dependent")
 # Where these are recorded at all, a null says "there is none"; elsewhere null is unknown.
 LINKS = ("retry_of", "expected_retrieval_id")
