@@ -41,4 +41,5 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "field_report": "field_reports",
     "Tuning": "tuning",
     "tune": "tuning",
+    "query_hinges": "hinges",
 })

@@ -29,4 +29,9 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "plot_gap": "lineage",
     "plot_layer_rates": "lineage",
     "plot_session_timeline": "lineage",
+    "plot_field_ranges": "weights",
+    "plot_hinges": "weights",
+    "plot_pair_map": "weights",
+    "plot_sweep": "weights",
+    "plot_weight_curve": "weights",
 })

@@ -14,4 +14,8 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "render_buckets": "bucket_explorer",
     "query_explorer": "query_explorer",
     "render_query": "query_explorer",
+    "weight_sliders": "weight_board",
+    "render_weights": "weight_board",
+    "pair_map_explorer": "pair_maps",
+    "render_pair_map": "pair_maps",
 })
