@@ -178,8 +178,8 @@ def plain_cell(value: object) -> object:
 
 def is_nested(data: object) -> bool:
     """Is this ``{query: {product: number}}``, as several Python tools write?"""
-    return isinstance(data, dict) and bool(data) and all(
-        isinstance(inner, dict) and all(isinstance(v, (int, float, str)) for v in inner.values()) for inner in data.values())
+    return isinstance(data, dict) and any(data.values()) and all(
+        isinstance(inner, dict) and all(isinstance(v, (int, float, str)) and not isinstance(v, bool) for v in inner.values()) for inner in data.values())
 
 
 def raw_from_nested(data: JsonObject, value: str, report: ReadReport) -> pd.DataFrame:

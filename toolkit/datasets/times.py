@@ -46,7 +46,8 @@ def parse_times(values: Sequence[object], report: ReadReport, name: str = "time"
             texts.setdefault(str(value).strip(), []).append(at)
     if texts:
         keys = list(texts)
-        parsed = pd.to_datetime(pd.Series(keys, dtype=object), format="ISO8601", utc=True, errors="coerce").dt.as_unit("ns")
+        parsed = pd.to_datetime(pd.Series(keys, dtype=object), format="ISO8601", utc=True, errors="coerce")
+        parsed = parsed.where(parsed.dt.year.between(1678, 2261)).dt.as_unit("ns")  # what nanoseconds can hold
         _note(texts, parsed, report, name, rows)
         for text, time in zip(keys, parsed.astype("int64")):
             nanoseconds[texts[text]] = time
