@@ -91,11 +91,11 @@ def _keep_judged(dataset: Dataset, query_order: np.ndarray, product_order: np.nd
     chosen: set = set()
     drawn: set = set()
     for query in query_order:
-        grown = drawn.union(judged.get(query, ()))
-        if len(grown) > limit:
+        new = set(judged.get(query, ())) - drawn
+        if len(drawn) + len(new) > limit:
             break
         chosen.add(query)
-        drawn = grown
+        drawn |= new
     for product in product_order:
         if len(drawn) >= limit:
             break
