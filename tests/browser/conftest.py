@@ -39,6 +39,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 import urllib.request
@@ -58,6 +59,7 @@ RUN_ALL = """async (limit) => {
   const run = async () => {
     const app = window.jupyterapp; await app.restored;
     const panel = app.shell.currentWidget; await panel.context.ready; await panel.sessionContext.ready;
+    while (panel.sessionContext.session?.kernel?.connectionStatus !== 'connected') await new Promise(done => setTimeout(done, 100));
     return app.commands.execute('notebook:run-all-cells'); };
   return Promise.race([run(), new Promise(done => setTimeout(done, limit, 'timeout'))]); }"""
 QUIET_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
@@ -142,15 +144,16 @@ def _shown(page: Page, ready: str) -> Page:
 
 
 @pytest.fixture(scope="session")
-def server_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Environment of the servers: every Jupyter and IPython folder is temporary."""
-    home = tmp_path_factory.mktemp("jupyter")
-    news = home / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+def server_environment() -> Iterator[dict[str, str]]:
+    """Environment of the servers: every Jupyter and IPython folder is temporary, with a short name for kernels' sockets."""
+    home = Path(tempfile.mkdtemp(prefix="jup-"))
+    news = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     news.parent.mkdir(parents=True)
     news.write_text(QUIET_NEWS, encoding="utf-8")
-    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_WORKSPACES_DIR",
-             "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")
-    return {**os.environ, "TQDM_DISABLE": "1", **{name: str(home / name.lower()) for name in names}}
+    folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "run", "JUPYTER_DATA_DIR": "data",
+               "JUPYTERLAB_WORKSPACES_DIR": "workspaces", "JUPYTERLAB_SETTINGS_DIR": "settings", "IPYTHONDIR": "ipython"}
+    yield {**os.environ, "TQDM_DISABLE": "1", **{name: str(home / folder) for name, folder in folders.items()}}
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -166,10 +169,12 @@ def voila_server(tmp_path_factory: pytest.TempPathFactory, server_environment: d
 def lab_server(tmp_path_factory: pytest.TempPathFactory, server_environment: dict[str, str]) -> Iterator[tuple[str, str, Path]]:
     """Address, token and folder of a running JupyterLab."""
     folder, port, token = tmp_path_factory.mktemp("lab"), _free_port(), os.urandom(12).hex()
+    # Sockets as files avoid races for ports, where their paths fit into the system's limit of about 100 characters.
+    transport = "ipc" if len(server_environment["JUPYTER_RUNTIME_DIR"]) < 45 else "tcp"
     options = ["--no-browser", "--allow-root", "--expose-app-in-browser", f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1",
                "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}",
                "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-               "--KernelManager.transport=ipc"]
+               f"--KernelManager.transport={transport}"]
     yield from _served("jupyterlab", options, f"http://127.0.0.1:{port}", "/api", server_environment, (token, folder))
 
 
