@@ -71,7 +71,7 @@ def coverage(draws: int) -> dict[str, float]:
         taken = rng.random(len(rows)) < chance
         found = rate(masked[taken], weights=1 / chance[taken], method="design")
         hits += found.low <= masked.mean() <= found.high
-    return {"lineage_masked_cell_coverage": hits / draws, "lineage_masked_cell_draws": draws}
+    return {"lineage_masked_cell_coverage": float(hits / draws), "lineage_masked_cell_draws": draws}
 
 
 def scale(users: int) -> dict[str, float]:

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from toolkit.lineage import (Faults, GoodRetrieval, NotBefore, SameSession, SameUser, TrustSource, UseImpliesDisplay, World, attribute,
+from toolkit.lineage import (ActiveUse, Faults, GoodRetrieval, NotBefore, SameSession, SameUser, TrustSource, UseImpliesDisplay, World, attribute,
                              bounds, good_retrievals, identity_gap, outcome_flags, outcomes, relog, simulate)
 from toolkit.lineage.definitions import GOAL_ACTIONS
 from toolkit.lineage.layer3 import goal_flags
@@ -112,6 +112,12 @@ def test_identity_of_layer_two_per_role():
         simulation = simulate(World(users=10), draw_faults(seed), seed=seed)
         rates = outcomes(simulation.log, cluster=None)
         assert all(abs(identity_gap(rates, role)) < 1e-12 for role in rates.table["role"].unique())
+
+
+def test_every_bounded_share_carries_its_definition():
+    found = bounds(simulate(SMALL, seed=1).log, ActiveUse(("select",))).table
+    assert found["definition"].str.contains("/").all()
+    assert found.loc[found["metric"] == "GPR", "definition"].str.contains("a user's select on").all()
 
 
 def test_bounds_say_what_they_assume_and_name_unknown_metrics():

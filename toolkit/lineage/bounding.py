@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 
 from toolkit.lineage.coded import encode, three_valued
-from toolkit.lineage.definitions import ActiveUse, GoodRetrieval
+from toolkit.lineage.definitions import GOAL_ACTIONS, ActiveUse, GoodRetrieval
 from toolkit.lineage.evidence import GOAL, Evidence, action_evidence
+from toolkit.lineage.layer0 import DEFINITIONS
 from toolkit.lineage.layer1 import Quality, good_retrievals
-from toolkit.lineage.layer2 import METRICS, outcome_evidence
+from toolkit.lineage.layer2 import METRICS, definitions, outcome_evidence
 from toolkit.lineage.results import POOLED, card, percent
 from toolkit.lineage.tables import ROLES, Log, column
 
-COLUMNS = ["metric", "role", "low", "high", "observed", "width", "n", "assumptions"]
+COLUMNS = ["metric", "role", "low", "high", "observed", "width", "n", "assumptions", "definition"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Bounds:
     Attributes
     ----------
     table : DataFrame
-        metric, role, low, high, observed (what the plain metric counts), width, n, assumptions.
+        metric, role, low, high, observed (what the plain metric counts), width, n, assumptions, definition.
     """
 
     table: pd.DataFrame
@@ -128,6 +129,11 @@ def bounds(log: Log, use: ActiveUse | None = None, *, assumptions: Sequence = ()
         When Layer 1 calls a retrieval good.
     roles : sequence of str, optional
         Default: the roles that occur in the log.
+
+    Notes
+    -----
+    Layer 1 shares are over all retrievals here, also those that :func:`toolkit.lineage.quality` leaves out as misrouted: scope labels
+    are mostly on a sample, and a retrieval of unknown scope would make every Layer 1 share unknown.
     """
     log, use, good = Log.of(log), use or ActiveUse(), good or GoodRetrieval()
     role = column(log.retrievals, "role")
@@ -138,8 +144,18 @@ def bounds(log: Log, use: ActiveUse | None = None, *, assumptions: Sequence = ()
               for name, member in members.items() for share in (make(member),)]
     shares += [(metric, POOLED, share) for metric, share in routing_shares(log).items()]
     texts = tuple(str(item) for item in assumptions)
-    rows = [_row(metric, name, share, texts) for metric, name, share in shares]
+    meaning = _definitions(use, good)
+    rows = [_row(metric, name, share, texts) | {"definition": meaning[metric]} for metric, name, share in shares]
     return Bounds(pd.DataFrame(rows, columns=COLUMNS), texts)
+
+
+def _definitions(use: ActiveUse, good: GoodRetrieval) -> dict[str, str]:
+    """Definition of every bounded share."""
+    return definitions(use) | DEFINITIONS | {
+        "goal by lineage": f"retrievals whose asset a user took to {', '.join(GOAL_ACTIONS)} / retrievals",
+        "good retrieval rate": f"good retrievals / retrievals, misrouted ones included; {good}",
+        "empty-result rate": "retrievals with an empty returned list / retrievals, misrouted ones included",
+        "masked failure": f"bad retrievals with use or a goal and nothing bad / retrievals; {good}; {use}"}
 
 
 def _row(metric: str, role: str, share: Share, texts: tuple[str, ...]) -> dict[str, object]:

@@ -82,7 +82,7 @@ class CrossReading:
 
 def cross_reading(log: Log, good: GoodRetrieval | None = None, use: ActiveUse | None = None, *, double_judged: pd.DataFrame | None = None,
                   cluster: str | None = None, method: str = "auto") -> CrossReading:
-    """The matrix of retrieval quality and outcome, pooled and per role.
+    """The matrix of retrieval quality and outcome, pooled and per role; over all retrievals with a Layer 1 verdict.
 
     Parameters
     ----------
