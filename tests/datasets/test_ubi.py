@@ -235,6 +235,13 @@ def test_what_is_no_record_is_set_aside(read):
     assert report.read == report.kept + report.set_aside == 4
 
 
+def test_nothing_of_a_json_list_vanishes(read):
+    tables = read("[" + json.dumps(QUERY)[:-1] + ', "client_id": "d"}, 5]', "log.json")
+    assert tables.retrievals.loc[0, "user_id"] == "d"
+    assert tables.report.count("noted", "key repeated") == 1
+    assert tables.report.count("set_aside", "not a JSON object") == 1
+
+
 def test_files_without_ubi_records(read):
     with pytest.raises(ReadError, match="no UBI record"):
         read('{"a": 1}\n{"b": 2}\n')

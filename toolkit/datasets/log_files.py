@@ -57,14 +57,22 @@ def read_records(paths: str | Path | Sequence[str | Path], report: ReadReport, k
         Column names that tell a CSV file's delimiter.
     """
     for path in _files(paths):
-        data = read_bytes(path)
-        if data[:4] == b"PK\x03\x04":
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                for name in archive.namelist():
-                    if not name.endswith("/") and not name.startswith("__MACOSX"):
-                        yield from _records(archive.read(name), report, known)
-        else:
-            yield from _records(data, report, known)
+        for content in _contents(read_bytes(path)):
+            for record in _records(content, report, known):
+                if getattr(record.data, "repeated", None):
+                    report.note("noted", "key repeated in one JSON object (the last value is kept)", row=record.row, value=record.data.repeated[0])
+                yield record
+
+
+def _contents(data: bytes) -> Iterator[bytes]:
+    """The file itself, or the members of a zip archive."""
+    if data[:4] != b"PK\x03\x04":
+        yield data
+        return
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            if not name.endswith("/") and not name.startswith("__MACOSX"):
+                yield archive.read(name)
 
 
 def _files(paths: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -83,7 +91,7 @@ def _records(data: bytes, report: ReadReport, known: Iterable[str]) -> Iterator[
     first = text.lstrip()[:1]
     if first in ("{", "["):
         try:
-            yield from _from_document(parse_json(text))
+            yield from _from_document(parse_json(text), report)
         except json.JSONDecodeError:
             yield from _from_lines(text, report)
     elif _tab_json(text.split("\n", 1)[0]) or _tab_json(text.split("\n", 2)[1] if "\n" in text else ""):
@@ -98,13 +106,15 @@ def _from_frame(frame: pd.DataFrame) -> Iterator[Record]:
         yield Record(row, {name: plain_cell(value) for name, value in zip(names, values)})
 
 
-def _from_document(data: object) -> Iterator[Record]:
+def _from_document(data: object, report: ReadReport) -> Iterator[Record]:
     """One JSON document: a list of records, a search response, or a single record."""
     if isinstance(data, dict) and isinstance(data.get("hits"), dict):
         data = data["hits"].get("hits") or []
     for number, record in enumerate(data if isinstance(data, list) else [data]):
         if isinstance(record, dict):
             yield _unwrap(number, record)
+        else:
+            _refuse(report, number, record, "not a JSON object")
 
 
 def _unwrap(row: int, record: dict) -> Record:
