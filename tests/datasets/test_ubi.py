@@ -242,6 +242,12 @@ def test_nothing_of_a_json_list_vanishes(read):
     assert tables.report.count("set_aside", "not a JSON object") == 1
 
 
+@pytest.mark.parametrize("start", [b"PAR1", b"PK\x03\x04", b"\x1f\x8b"])
+def test_damaged_containers_say_so(read, start):
+    with pytest.raises(ReadError, match="damaged"):
+        read(start + b" no longer")
+
+
 def test_files_without_ubi_records(read):
     with pytest.raises(ReadError, match="no UBI record"):
         read('{"a": 1}\n{"b": 2}\n')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from toolkit.datasets.delimited import guess_delimiter, split_rows
-from toolkit.datasets.records import plain_cell
+from toolkit.datasets.records import plain_cell, read_parquet
 from toolkit.datasets.report import ReadError, ReadReport
 from toolkit.datasets.text import decode, parse_json, read_bytes
 from toolkit.datasets.textified import plain
@@ -57,22 +58,25 @@ def read_records(paths: str | Path | Sequence[str | Path], report: ReadReport, k
         Column names that tell a CSV file's delimiter.
     """
     for path in _files(paths):
-        for content in _contents(read_bytes(path)):
+        for content in _contents(read_bytes(path), path.name):
             for record in _records(content, report, known):
                 if getattr(record.data, "repeated", None):
                     report.note("noted", "key repeated in one JSON object (the last value is kept)", row=record.row, value=record.data.repeated[0])
                 yield record
 
 
-def _contents(data: bytes) -> Iterator[bytes]:
+def _contents(data: bytes, source: str) -> Iterator[bytes]:
     """The file itself, or the members of a zip archive."""
     if data[:4] != b"PK\x03\x04":
         yield data
         return
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        for name in archive.namelist():
-            if not name.endswith("/") and not name.startswith("__MACOSX"):
-                yield archive.read(name)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                if not name.endswith("/") and not name.startswith("__MACOSX"):
+                    yield archive.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise ReadError(f"{source}: damaged zip file ({error}); fetch or pack it again") from error
 
 
 def _files(paths: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -85,7 +89,7 @@ def _files(paths: str | Path | Sequence[str | Path]) -> list[Path]:
 
 def _records(data: bytes, report: ReadReport, known: Iterable[str]) -> Iterator[Record]:
     if data[:4] == b"PAR1":
-        yield from _from_frame(pd.read_parquet(io.BytesIO(data)))
+        yield from _from_frame(read_parquet(data, report.source))
         return
     text = decode(data, report)
     first = text.lstrip()[:1]

@@ -6,6 +6,7 @@ null) and one text column per role. Rows that have no place for a needed value a
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +37,7 @@ def load(path: str | Path, report: ReadReport, encoding: str | None = None) -> S
     """Read a file and tell JSON, JSON lines and Parquet from other text by its content."""
     data = read_bytes(path)
     if data[:4] == b"PAR1":
-        return Source(frame=pd.read_parquet(path))
+        return Source(frame=read_parquet(data, report.source))
     text = decode(data, report, encoding)
     if text.lstrip()[:1] not in ("{", "["):
         return Source(text=text)
@@ -50,6 +51,16 @@ def load(path: str | Path, report: ReadReport, encoding: str | None = None) -> S
                                 "correct the file there or export it again") from error
             return Source(text=text)
         return Source(records=list(parse_json_lines(text, report)))
+
+
+def read_parquet(data: bytes, source: str) -> pd.DataFrame:
+    """Parquet bytes as a DataFrame; a damaged file is a ReadError."""
+    import pyarrow as pa
+
+    try:
+        return pd.read_parquet(io.BytesIO(data))
+    except (pa.ArrowException, OSError) as error:
+        raise ReadError(f"{source}: damaged Parquet file ({error}); write or fetch it again") from error
 
 
 def _is_json(line: str) -> bool:
