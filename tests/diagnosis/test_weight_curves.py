@@ -37,7 +37,9 @@ def naive(table, judgments, fields, metric):
 
 def inner(low: float, high: float) -> float:
     """A point well inside a piece."""
-    return high / 3 if low == 0 else low * 3 if np.isinf(high) else float(np.sqrt(low * high))
+    if np.isinf(high):
+        return low * 3 or 1.0
+    return high / 3 if low == 0 else float(np.sqrt(low * high))
 
 
 @settings(max_examples=25, deadline=None)

@@ -42,4 +42,6 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "Tuning": "tuning",
     "tune": "tuning",
     "query_hinges": "hinges",
+    "EquivalenceClasses": "invariance",
+    "Invariances": "invariance",
 })

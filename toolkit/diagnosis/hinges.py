@@ -27,9 +27,9 @@ def query_hinges(lists: object, judgments: pd.DataFrame, query_id: str, field: s
     Returns
     -------
     DataFrame
-        product_id, rest (best weighted score of the other fields; null if none matches), own
-        (unboosted score of the field; null if it does not match), grade (null if unjudged), score (at the
-        base weight; null without any match), best score first.
+        product_id, rest (best weighted score of the other fields; null if none lists it), own
+        (unboosted score of the field; null if it is not in the field's list), grade (null if unjudged),
+        score (at the base weight), best score first.
     """
     space = weight_space(lists)
     if query_id not in space.query_ids or field not in space.fields:
@@ -48,4 +48,5 @@ def query_hinges(lists: object, judgments: pd.DataFrame, query_id: str, field: s
     grade = judgments[judgments["query_id"] == query_id].drop_duplicates("product_id").set_index("product_id")["grade"]
     table["grade"] = table["product_id"].map(grade).astype("float64")
     table["score"] = np.fmax(rest, own * base.fields.get(field, 0.0))
-    return table.sort_values(["score", "product_id"], ascending=[False, True], ignore_index=True)
+    listed = table[table["rest"].notna() | table["own"].notna()]  # a weight of 0 also knows matches beyond the lists
+    return listed.sort_values(["score", "product_id"], ascending=[False, True], ignore_index=True)

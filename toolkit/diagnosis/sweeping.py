@@ -74,6 +74,10 @@ class Sweep:
                  for m, metric in enumerate(self.metrics)]
         return pd.concat(parts, ignore_index=True)
 
+    def changed(self, index: int, against: int = 0) -> int:
+        """Number of queries whose top results differ from those of another configuration."""
+        return int((self.ranking_prints[index] != self.ranking_prints[against]).sum())
+
     def best(self, metric: str | None = None) -> int:
         """Index of the configuration with the largest mean (the first of equals)."""
         rows = self.table[self.table["metric"] == (metric or self.metrics[0])]

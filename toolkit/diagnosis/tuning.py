@@ -67,7 +67,7 @@ class Tuning:
         base = self.train.table[(self.train.table["index"] == 0) & (self.train.table["metric"] == metric)]["mean"].iloc[0]
         more = " The exact climb tried more than these, so its optimism is at least that." if self.exact is not None else ""
         return (f"Best of {len(self.train.configs)} on {self.selection.n} train queries: {self.best}; {metric} {base:.4f} → {self.selection.train:.4f}, "
-                f"of which about {self.selection.optimism:.4f} is the luck of picking.{more} Holdout ({int(first['n'])} queries): {first['baseline']:.4f} → "
+                f"expected optimism of picking the best {self.selection.optimism:+.4f}.{more} Holdout ({int(first['n'])} queries): {first['baseline']:.4f} → "
                 f"{first['candidate']:.4f}, delta {first['delta']:+.4f} [{first['ci_low']:+.4f}, {first['ci_high']:+.4f}], p {first['p_value']:.4f}: "
                 f"{self.verdict.decision.replace('_', ' ')}.")
 
