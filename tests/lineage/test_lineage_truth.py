@@ -19,7 +19,7 @@ FLAGS = ("active_use", "agent_use", "said_wrong", "retried", "used_other", "corr
 SMALL = World(users=5)
 
 
-def contains(found, truth):
+def missed_by(found, truth):
     """Rows of bounds whose interval misses the truth."""
     values = [truth.rate(row.metric, row.role) for row in found.table.itertuples()]
     return [(row.metric, row.role, row.low, value, row.high) for row, value in zip(found.table.itertuples(), values)
@@ -51,7 +51,7 @@ def test_full_log_gives_back_the_truth():
 def test_bounds_contain_the_truth_under_random_patterns():
     for seed in range(SEEDS // 4):
         simulation = simulate(SMALL, draw_faults(seed), seed=seed)
-        assert contains(bounds(simulation.log, roles=ROLES), simulation.truth) == []
+        assert missed_by(bounds(simulation.log, roles=ROLES), simulation.truth) == []
 
 
 @pytest.mark.parametrize("knob", [*LOSSES, "links", "truncate"])
@@ -60,7 +60,7 @@ def test_bounds_contain_the_truth_with_one_field_missing(knob, share):
     fault = {"links": True} if knob == "links" else {"truncate": 3} if knob == "truncate" else {knob: share}
     base = simulate(SMALL, seed=2)
     found = bounds(relog(base, Faults(**fault), seed=2).log, roles=ROLES)
-    assert contains(found, base.truth) == []
+    assert missed_by(found, base.truth) == []
     needed = knob not in ("action_session", "action_user", "retrieval_session", "retrieval_user")
     assert (found.table["width"].max() > 0) == needed  # a field no rate needs does not widen anything
 
@@ -83,7 +83,7 @@ def test_assumptions_tighten_and_hold_where_they_are_true():
         plain = bounds(simulation.log)
         for assumption in (SameUser(), SameSession(), NotBefore(), TrustSource()):
             tight = bounds(simulation.log, assumptions=(assumption,))
-            assert contains(tight, simulation.truth) == []
+            assert missed_by(tight, simulation.truth) == []
             assert (tight.table["width"] <= plain.table["width"] + 1e-12).all()
             assert tight.table["assumptions"].iloc[0] == str(assumption)
         assert bounds(simulation.log, assumptions=(SameUser(), SameSession(), NotBefore(), TrustSource())).table["width"].sum() < plain.table["width"].sum()
@@ -92,10 +92,10 @@ def test_assumptions_tighten_and_hold_where_they_are_true():
 def test_a_false_assumption_can_miss_the_truth():
     world = World(users=30, sessions=4, later_session=1.0, goal=1.0)
     simulation = simulate(world, Faults(source=1.0), seed=1)
-    assert contains(bounds(simulation.log), simulation.truth) == []
-    assert contains(bounds(simulation.log, assumptions=(SameSession(),)), simulation.truth) != []
+    assert missed_by(bounds(simulation.log), simulation.truth) == []
+    assert missed_by(bounds(simulation.log, assumptions=(SameSession(),)), simulation.truth) != []
     hidden = simulate(World(users=30, agent_use=1.0, goal=1.0, display=0.0), Faults(display=1.0), seed=1)
-    assert contains(bounds(hidden.log, assumptions=(UseImpliesDisplay(),)), hidden.truth) != []
+    assert missed_by(bounds(hidden.log, assumptions=(UseImpliesDisplay(),)), hidden.truth) != []
 
 
 def test_bounds_stay_true_where_pairs_are_too_many_to_enumerate(monkeypatch):
@@ -103,7 +103,7 @@ def test_bounds_stay_true_where_pairs_are_too_many_to_enumerate(monkeypatch):
     usual = bounds(simulation.log).table
     monkeypatch.setattr("toolkit.lineage.candidates.MAX_PAIRS", 3)
     coarse = bounds(simulation.log)
-    assert contains(coarse, simulation.truth) == []
+    assert missed_by(coarse, simulation.truth) == []
     assert (coarse.table["width"] >= usual["width"] - 1e-12).all() and coarse.table["width"].sum() > usual["width"].sum()
 
 
@@ -116,8 +116,8 @@ def test_identity_of_layer_two_per_role():
 
 def test_every_bounded_share_carries_its_definition():
     found = bounds(simulate(SMALL, seed=1).log, ActiveUse(("select",))).table
-    assert found["definition"].str.contains("/").all()
-    assert found.loc[found["metric"] == "GPR", "definition"].str.contains("a user's select on").all()
+    assert found["definition"].str.missed_by("/").all()
+    assert found.loc[found["metric"] == "GPR", "definition"].str.missed_by("a user's select on").all()
 
 
 def test_bounds_say_what_they_assume_and_name_unknown_metrics():
