@@ -8,7 +8,9 @@ from toolkit.datasets import generate_catalogue
 from toolkit.datasets.catalogue import CAUSES
 from toolkit.datasets.catalogue_causes import BANDS
 from toolkit.datasets.catalogue_draw import Draw
+from toolkit.datasets.catalogue_products import Listing
 from toolkit.datasets.catalogue_terms import auto_edits, tokens
+from toolkit.datasets.catalogue_truth import MOST_JUDGED, Wish, complete
 from toolkit.datasets.catalogue_types import TYPES
 
 SIZE = {"products": 2_000, "queries": 400, "seed": 5, "hard_share": 0.5}
@@ -135,7 +137,7 @@ def test_planted_fields():
     assert not {"couch", "settee"} & set(tokens(" ".join(made.products[["title", "bullet_point", "description"]].fillna("").to_numpy().ravel())))
 
 
-@pytest.mark.parametrize("wrong", [{"products": 10}, {"queries": 0}, {"hard_share": 1.5}])
+@pytest.mark.parametrize("wrong", [{"products": 10}, {"queries": 0}, {"hard_share": 1.5}, {"judged": "some"}])
 def test_refuses_sizes_it_cannot_make(wrong):
     with pytest.raises(ValueError, match="generate_catalogue"):
         generate_catalogue(**{"products": 1_000, "queries": 10, "seed": 1, **wrong})
@@ -145,3 +147,34 @@ def test_says_what_was_planted(catalogue):
     assert "2000 products" in catalogue.summary() and "outranked" in catalogue.summary()
     assert "<script" not in catalogue._repr_html_()
     assert isinstance(catalogue.causes["planted_depth"].dtype, pd.Int64Dtype)
+
+
+def test_complete_judgments_keep_everything_else_and_leave_no_hole(catalogue):
+    full = generate_catalogue(**SIZE, judged="all")
+    assert_frame_equal(full.products, catalogue.products)
+    assert_frame_equal(full.queries, catalogue.queries)
+    assert_frame_equal(full.causes.drop(columns="relevant_ids"), catalogue.causes.drop(columns="relevant_ids"))
+    both = catalogue.judgments.merge(full.judgments, on=["query_id", "product_id"], how="left")
+    assert (both["label_x"] == both["label_y"]).all()
+    assert full.judgments.groupby("query_id").size().max() <= MOST_JUDGED
+    ordinary = full.causes.loc[full.causes["cause"] == "none", "query_id"]
+    kinds = [kind for kind in TYPES if full.products["title"].str.contains(f" {kind.name.title()}\\b").sum() > 20]
+    checked = 0
+    for query_id in ordinary.head(30):  # each product whose title names the query's type is judged E, S or C
+        text = full.queries.set_index("query_id")["query"][query_id]
+        for kind in [kind for kind in kinds if f" {kind.name}" in f" {text}"]:
+            named = full.products.loc[full.products["title"].str.contains(f" {kind.name.title()}(?:,| with| for|$)"), "product_id"]
+            labels = full.judgments[full.judgments["query_id"] == query_id].set_index("product_id")["label"]
+            assert set(named) <= set(labels.index)
+            checked += 1
+    assert checked > 10
+
+
+def test_labels_follow_the_wish():
+    wish = Wish("sofa", "pillow", {"color": "red"}, excluded="legs")
+    listing = {name: Listing(name, kind, group, facts) for name, kind, group, facts in (
+        ("E", "plain", "sofa", {"color": "red"}), ("S", "plain", "sofa", {"color": "blue"}), ("C", "plain", "pillow", {}),
+        ("I", "novelty", "sofa", {}), ("I2", "plain", "sofa", {"color": "red", "features": "legs"}), ("I3", "plain", "hose", {}))}
+    assert complete({}, wish, listing.values(), listing.values()) == {"E": "E", "S": "S", "C": "C", "I": "I", "I2": "I", "I3": "I"}
+    assert complete({"S": "E"}, wish, listing.values(), ()) == {"E": "E", "C": "C", "S": "E"}
+    assert complete({"X": "E"}, None, (), [listing["I3"]]) == {"X": "E", "I3": "I"}

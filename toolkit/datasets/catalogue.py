@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -14,11 +14,13 @@ from toolkit.datasets.catalogue_draw import Draw
 from toolkit.datasets.catalogue_products import Listing, brand_names, near_duplicate, novelty, plain, quiet
 from toolkit.datasets.catalogue_queries import GRADES, Asked, Shop, ordinary
 from toolkit.datasets.catalogue_terms import Reach
+from toolkit.datasets.catalogue_truth import complete
 from toolkit.datasets.catalogue_types import THEMES, TYPES, ProductType, Theme
 
 CAUSES = ("outranked", "vocabulary_gap", "misspelling", "negation", "no_relevant_indexed")
 HARD_MIX = (("outranked", 42), ("vocabulary_gap", 18), ("misspelling", 14), ("negation", 16), ("no_relevant_indexed", 10))
 """Shares of the hard queries, in percent."""
+JUDGED = ("sample", "all")
 TRIES = 400  # attempts to make one hard query before its catalogue is called too small
 
 
@@ -56,7 +58,7 @@ class Catalogue:
 
 
 def generate_catalogue(products: int = 20_000, queries: int = 10_000, seed: int = 0, *, hard_share: float = 0.3,
-                       dead_category: bool = True, recall_only_field: bool = False) -> Catalogue:
+                       dead_category: bool = True, recall_only_field: bool = False, judged: str = "sample") -> Catalogue:
     """Generate products, queries, graded judgments and the planted cause of each hard query.
 
     Parameters
@@ -73,6 +75,11 @@ def generate_catalogue(products: int = 20_000, queries: int = 10_000, seed: int 
         Whether ``category`` is "Other" everywhere (a field without information); else it is the product's group.
     recall_only_field : bool
         Add a column ``keywords`` with shoppers' words that no other column holds: it only adds recall.
+    judged : {"sample", "all"}
+        "sample": part of the matching products is judged, as in real judgments. "all": every product that fits or
+        partly fits (see :func:`toolkit.datasets.catalogue_truth.complete`); products, queries and causes are
+        the same, and so is the label of every sampled pair. An outranked query may then have a real item among
+        its first ten that the sample leaves unjudged.
 
     Returns
     -------
@@ -86,9 +93,14 @@ def generate_catalogue(products: int = 20_000, queries: int = 10_000, seed: int 
     if products < 1_000 or queries < 1 or not 0 <= hard_share <= 1:
         raise ValueError(f"generate_catalogue: products={products}, queries={queries}, hard_share={hard_share}; expected "
                          "products >= 1000, queries >= 1 and a share from 0 to 1")
+    if judged not in JUDGED:
+        raise ValueError(f"generate_catalogue: judged={judged!r}; expected one of {JUDGED}")
     stock = _Stock(Draw(seed, stream=1), products)
     shop = Shop(stock.listings, stock.types)
-    asked = _ask(Draw(seed, stream=2), stock, shop, queries, hard_share)
+    reach = Reach(stock.listings)
+    asked = _ask(Draw(seed, stream=2), stock, shop, reach, queries, hard_share)
+    if judged == "all":
+        asked = [(band, _judge_all(one, shop, reach)) for band, one in asked]
     return Catalogue(_products_table(stock, dead_category, recall_only_field), *_query_tables(asked), seed)
 
 
@@ -128,9 +140,8 @@ def _plan_negations(draw: Draw, types: tuple[ProductType, ...], products: int) -
     return [(kind, draw.one(kind.features)) for kind in chosen]
 
 
-def _ask(draw: Draw, stock: _Stock, shop: Shop, queries: int, hard_share: float) -> list[tuple[str | None, Asked]]:
+def _ask(draw: Draw, stock: _Stock, shop: Shop, reach: Reach, queries: int, hard_share: float) -> list[tuple[str | None, Asked]]:
     """All queries with their band, in drawn order, no text twice."""
-    reach = Reach(stock.listings)
     hard = round(queries * hard_share)
     plan = [cause for cause, share in HARD_MIX for _ in range(round(hard * share / 100))][:hard]
     plan += ["none"] * (queries - len(plan))
@@ -169,6 +180,12 @@ def _until_new(draw: Draw, make: Callable[[str | None], Asked | None], texts: se
             return asked
     raise ValueError(f"generate_catalogue: no new query of cause {cause!r} ({band}) in {TRIES} tries; ask for more products, "
                      "fewer queries or a smaller hard_share")
+
+
+def _judge_all(asked: Asked, shop: Shop, reach: Reach) -> Asked:
+    """The query with complete judgments."""
+    lookalikes = (shop.listings[number] for number in reach.alike(asked.query))
+    return replace(asked, labels=complete(asked.labels, asked.wish, shop.kin(asked.wish) if asked.wish else (), lookalikes))
 
 
 def _products_table(stock: _Stock, dead_category: bool, keywords: bool) -> pd.DataFrame:

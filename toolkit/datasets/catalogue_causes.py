@@ -10,6 +10,7 @@ from toolkit.datasets.catalogue_draw import Draw
 from toolkit.datasets.catalogue_products import Listing, absent
 from toolkit.datasets.catalogue_queries import Asked, Shop, roughen
 from toolkit.datasets.catalogue_terms import Reach, auto_edits
+from toolkit.datasets.catalogue_truth import Wish
 from toolkit.datasets.catalogue_types import ABSENT, ProductType, Theme
 
 BANDS = {"11-50": (13, 44), "51-200": (58, 175), "beyond 200": (212, 100_000)}
@@ -41,7 +42,7 @@ def outranked(draw: Draw, shop: Shop, reach: Reach, theme: Theme, band: str) -> 
     wrong = draw.some(shop.groups["novelty", theme.name], 8)
     return Asked(text, "outranked", labels([shop.listings[n] for n in draw.some(found, 3)], [shop.listings[n] for n in wrong]), noise,
                  f"{len(titled)} listings have a query word in the title; the real {theme.name} names it in its description only",
-                 len(titled) + 1)
+                 len(titled) + 1, Wish(theme.name))
 
 
 def unreachable(draw: Draw, shop: Shop, reach: Reach, kind: ProductType, text: str) -> dict[str, str] | None:
@@ -61,7 +62,8 @@ def vocabulary_gap(draw: Draw, shop: Shop, reach: Reach) -> Asked | None:
     word = draw.one(kind.gap)
     text, noise = roughen(draw, shopper(draw, word), 15)
     judged = unreachable(draw, shop, reach, kind, text)
-    return judged and Asked(text, "vocabulary_gap", judged, noise, f"'{word}' stands for '{kind.name}', which no listing calls so")
+    return judged and Asked(text, "vocabulary_gap", judged, noise, f"'{word}' stands for '{kind.name}', which no listing calls so",
+                           wish=Wish(kind.name, kind.complement))
 
 
 def misspelling(draw: Draw, shop: Shop, reach: Reach) -> Asked | None:
@@ -73,7 +75,8 @@ def misspelling(draw: Draw, shop: Shop, reach: Reach) -> Asked | None:
         return None
     text = shopper(draw, " ".join(wrong))
     judged = unreachable(draw, shop, reach, kind, text)
-    return judged and Asked(text, "misspelling", judged, "misspelling", f"'{' '.join(wrong)}' is meant to be '{kind.name}'")
+    return judged and Asked(text, "misspelling", judged, "misspelling", f"'{' '.join(wrong)}' is meant to be '{kind.name}'",
+                           wish=Wish(kind.name, kind.complement))
 
 
 def misspell(draw: Draw, word: str, tries: int = 12) -> str | None:
@@ -126,7 +129,8 @@ def negation(draw: Draw, shop: Shop, reach: Reach, kind: ProductType, feature: s
         return None
     exact = [shop.listings[number] for number in draw.some(without, draw.between(3, 6))]
     wrong = [shop.listings[number] for number in draw.some(with_it, 8)]
-    return Asked(text, "negation", labels(exact, wrong), noise, f"{len(with_it)} listings offer {feature}; the query excludes it")
+    return Asked(text, "negation", labels(exact, wrong), noise, f"{len(with_it)} listings offer {feature}; the query excludes it",
+                 wish=Wish(kind.name, kind.complement, excluded=feature))
 
 
 def no_relevant_indexed(draw: Draw, shop: Shop, taken: set[str]) -> Asked:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from toolkit.datasets import catalogue_words as words
 from toolkit.datasets.catalogue_draw import Draw
 from toolkit.datasets.catalogue_products import Listing
+from toolkit.datasets.catalogue_truth import Wish, label
 from toolkit.datasets.catalogue_types import ProductType
 
 GRADES = {"E": 3.0, "S": 2.0, "C": 1.0, "I": 0.0}
@@ -17,7 +18,8 @@ GRADES = {"E": 3.0, "S": 2.0, "C": 1.0, "I": 0.0}
 class Asked:
     """A query, what was planted in it, and its judgments.
 
-    ``labels`` maps product_id to E, S, C or I; ``details`` says in words how the cause was planted.
+    ``labels`` maps product_id to E, S, C or I; ``details`` says in words how the cause was planted;
+    ``wish`` is what the query asks for, None where no product of the catalogue is asked for.
     """
 
     query: str
@@ -26,6 +28,7 @@ class Asked:
     noise: str | None = None
     details: str | None = None
     planted_depth: int | None = None
+    wish: Wish | None = None
 
 
 @dataclass
@@ -44,6 +47,11 @@ class Shop:
     def of_type(self, name: str) -> list[Listing]:
         """Plain listings of a product type."""
         return [self.listings[number] for number in self.groups["plain", name]]
+
+    def kin(self, wish: Wish) -> list[Listing]:
+        """All listings that a query may be judged E, S or C for."""
+        groups = ("quiet", wish.group), ("plain", wish.group), ("plain", wish.complement)
+        return [self.listings[number] for key in groups for number in self.groups.get(key, ())]
 
     def strangers(self, draw: Draw, name: str, k: int) -> list[Listing]:
         """``k`` listings that are something else (judged I)."""
@@ -68,27 +76,18 @@ def phrase(kind: ProductType, facts: dict[str, str], asked: list[str]) -> str:
     return " ".join([*before, kind.name, *after])
 
 
-def grade(listing: Listing, kind: ProductType, wanted: dict[str, str]) -> str:
-    """E when every asked fact fits, S for another product of the type, C for its complement, else I."""
-    if listing.kind != "plain":
-        return "I"
-    if listing.group == kind.name:
-        return "E" if all(listing.facts.get(name) == value for name, value in wanted.items()) else "S"
-    return "C" if listing.group == kind.complement else "I"
-
-
-def judge(draw: Draw, shop: Shop, kind: ProductType, wanted: dict[str, str]) -> dict[str, str]:
+def judge(draw: Draw, shop: Shop, wish: Wish) -> dict[str, str]:
     """Judgments of an ordinary query: the exact products, some substitutes, a few complements and strangers.
 
     As in real judgments only part of the matching products is judged. Judges see what a shop's own search shows
     first, so products whose short title says what was asked come first; every third one is drawn blindly.
     """
-    same = draw.some(shop.of_type(kind.name), 500)
-    same.sort(key=lambda listing: _fit(listing, wanted), reverse=True)  # stable: drawn order decides among equals
-    exact = [listing for listing in same if grade(listing, kind, wanted) == "E"]
+    same = draw.some(shop.of_type(wish.group), 500)
+    same.sort(key=lambda listing: _fit(listing, wish.facts), reverse=True)  # stable: drawn order decides among equals
+    exact = [listing for listing in same if label(listing, wish) == "E"]
     judged = _pool(draw, exact, 18) + _pool(draw, same[len(exact):], draw.between(6, 14))
-    judged += draw.some(shop.of_type(kind.complement), draw.between(0, 3)) + shop.strangers(draw, kind.name, draw.between(2, 5))
-    return {listing.product_id: grade(listing, kind, wanted) for listing in judged}
+    judged += draw.some(shop.of_type(wish.complement), draw.between(0, 3)) + shop.strangers(draw, wish.group, draw.between(2, 5))
+    return {listing.product_id: label(listing, wish) for listing in judged}
 
 
 def _fit(listing: Listing, wanted: dict[str, str]) -> tuple[int, int, int]:
@@ -109,9 +108,9 @@ def ordinary(draw: Draw, shop: Shop) -> Asked:
     kind = draw.early(shop.types)
     listing = draw.one(shop.of_type(kind.name))
     asked = [name for name in draw.early(SHAPES).split() if name in listing.facts]
-    wanted = {name: listing.facts[name] for name in asked}
+    wish = Wish(kind.name, kind.complement, {name: listing.facts[name] for name in asked})
     text, noise = roughen(draw, phrase(kind, listing.facts, asked), 30)
-    return Asked(text, "none", judge(draw, shop, kind, wanted), noise)
+    return Asked(text, "none", judge(draw, shop, wish), noise, wish=wish)
 
 
 def roughen(draw: Draw, text: str, percent: float) -> tuple[str, str | None]:

@@ -7,6 +7,8 @@ search room is not used: generated truth should not depend on the code that it i
 from __future__ import annotations
 
 import re
+from collections import Counter
+
 from toolkit.datasets.catalogue_products import Listing
 
 WORD = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
@@ -64,3 +66,10 @@ class Reach:
         """Numbers of the listings with a word near any query word, in any field or in ``title``."""
         postings = self.title if where == "title" else self.anywhere
         return set().union(*(postings.get(word, ()) for token in tokens(query) for word in self.near(token)))
+
+    def alike(self, query: str) -> list[int]:
+        """Numbers of the listings with a query word in the title, those with most of its words first."""
+        shared: Counter[int] = Counter()
+        for token in set(tokens(query)):
+            shared.update(self.matching(token, where="title"))
+        return sorted(shared, key=lambda number: (-shared[number], number))
