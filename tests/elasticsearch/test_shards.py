@@ -47,13 +47,17 @@ def test_each_shard_has_its_own_statistics_unless_dfs_is_asked_for(elasticsearch
     pd.testing.assert_frame_equal(dfs.rankings, expected)
 
 
-def test_field_lists_describe_the_shards_own_scores(three_shards) -> None:
-    lists = FieldLists.from_engine(three_shards, QUERIES, CONFIG, 20, progress=False)
+@pytest.mark.parametrize("dfs", [False, True])
+def test_field_lists_describe_the_scores_that_searches_give(elasticsearch_url, three_shards, dfs) -> None:
+    engine = ElasticsearchEngine(elasticsearch_url, "test-shards", dfs=dfs)
+    lists = FieldLists.from_engine(engine, QUERIES, CONFIG, 20, progress=False)
     for field in CONFIG.fields:
-        alone = three_shards.search(QUERIES, MultiMatch({field: 1}, fuzziness=0), 20)
+        alone = engine.search(QUERIES, MultiMatch({field: 1}, fuzziness=0), 20)
         listed = lists.table.loc[lists.table["field"] == field, list(alone.columns)].reset_index(drop=True)
         pd.testing.assert_frame_equal(listed, alone)
-    scores = three_shards.field_scores(QUERIES, CONFIG, lists.table).table
+        own = lists.field_scores.table.query("field == @field").set_index(["query_id", "product_id"])["score"]
+        assert alone.set_index(["query_id", "product_id"])["score"].to_dict().items() <= own.to_dict().items()
+    scores = engine.field_scores(QUERIES, CONFIG, lists.table).table
     order = ["query_id", "product_id", "field"]
     pd.testing.assert_frame_equal(lists.field_scores.table.sort_values(order).reset_index(drop=True),
                                   scores.sort_values(order).reset_index(drop=True))

@@ -81,7 +81,7 @@ class ListAnswer:
     ----------
     hits : Hits or Failure
     scores : list of (product_id, field, score)
-        Scores of all fields for the listed products.
+        Scores of all fields for the listed products (with dfs, of the list's own field).
     first : list of str
         The first matching products in the order of their ids.
     """
@@ -96,18 +96,20 @@ def field_list(connection: Connection, texts: Sequence[str], name: str, config: 
     """The top of one field for every query, with the other fields' scores: one search per query.
 
     The other fields are named queries in a post filter that lets everything pass: they are scored
-    for the returned hits only and change neither scores nor order.
+    for the returned hits only and change neither scores nor order. With ``connection.dfs`` they are
+    left out, because a post filter's terms are not among the statistics collected from all shards.
     """
-    bodies = [_list_body(text, name, config, depth, id_field, first_matches) for text in texts]
+    others = [] if connection.dfs else [other for other in config.fields if other != name]
+    bodies = [_list_body(text, name, others, config, depth, id_field, first_matches) for text in texts]
     answers = connection.searches(bodies, progress=progress, label=f"list of {name}", named_scores=True)
     return [_list_answer(answer, name) for _, answer in answers]
 
 
-def _list_body(text: str, name: str, config: MultiMatch, depth: int, id_field: str, first_matches: bool) -> dict:
+def _list_body(text: str, name: str, others: Sequence[str], config: MultiMatch, depth: int, id_field: str, first_matches: bool) -> dict:
     body = search_body(single_field(config, name).to_query(text), depth, id_field)
-    others = [named_query(config, other, text) for other in config.fields if other != name]
     if others:
-        body["post_filter"] = {"bool": {"must": [{"match_all": {}}], "should": others}}
+        named = [named_query(config, other, text) for other in others]
+        body["post_filter"] = {"bool": {"must": [{"match_all": {}}], "should": named}}
     if first_matches:
         body["aggs"] = {"first": {"terms": {"field": id_field, "size": depth, "order": {"_key": "asc"}}}}
     return body

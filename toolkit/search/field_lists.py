@@ -78,7 +78,7 @@ class FieldLists:
     @classmethod
     def from_engine(cls, engine: SearchEngine, queries: pd.DataFrame, config: MultiMatch, depth: int = 10, *,
                     first_matches: bool = True, progress: bool = True) -> FieldLists:
-        """Fetch the lists: one single-field search per query and field on Elasticsearch.
+        """Fetch the lists: one single-field search per query and field on Elasticsearch (with dfs one more per query).
 
         Parameters
         ----------
@@ -135,12 +135,16 @@ def _from_elasticsearch(engine, queries: pd.DataFrame, config: MultiMatch, depth
     name = engine.identify(config)
     answers = {field: engine.field_list(queries, field, config, depth, first_matches=first, progress=progress)
                for field in config.fields}
+    searches = len(config.fields) * len(queries)
+    if engine.connection.dfs:  # one more search per query: see elasticsearch_fields.field_list
+        union = _list_table(queries["query_id"].tolist(), answers)
+        return answers, engine.field_scores(queries, config, union, progress=progress).table, name, searches + len(queries)
     rows: dict[tuple[str, str, str], float] = {}
     for found in answers.values():
         for query_id, answer in zip(queries["query_id"], found, strict=True):
             rows |= {(query_id, product_id, field): score for product_id, field, score in answer.scores}
     scores: Scores = [(*key, score) for key, score in rows.items()]
-    return answers, scores_table(scores), name, len(config.fields) * len(queries)
+    return answers, scores_table(scores), name, searches
 
 
 def _from_embedded(engine, queries: pd.DataFrame, config: MultiMatch, depth: int, first: bool,
