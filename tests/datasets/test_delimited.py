@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from toolkit.datasets.columns import JUDGMENT_ROLES, known_names
@@ -42,6 +42,7 @@ def test_rows_know_their_line_and_repair():
 CELL = st.text(st.characters(exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=8)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8), st.sampled_from([",", "\t", ";", "|"]))
 def test_whatever_the_csv_module_writes_is_read_back(rows, delimiter):
     # A cell whose every line looks like a whole row is ambiguous: see the two inch marks in test_rows.
@@ -51,6 +52,7 @@ def test_whatever_the_csv_module_writes_is_read_back(rows, delimiter):
     assert fields(stream.getvalue(), delimiter)[1:] == [list(row) for row in rows]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text('ab",; \n', max_size=30), max_size=20))
 def test_no_physical_line_is_lost(lines):
     text = "q,d,r\n" + "\n".join(lines)

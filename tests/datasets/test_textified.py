@@ -1,7 +1,7 @@
 """Cells that went through a text column."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolkit.datasets.textified import plain
@@ -23,11 +23,13 @@ def test_plain(text, value, cut):
 IDS = st.lists(st.text("ab'\",[] \\é", min_size=1, max_size=5), max_size=6)
 
 
+@settings(deadline=None)
 @given(IDS)
 def test_python_lists_come_back(ids):
     assert plain(repr(ids)) == (ids, False)
 
 
+@settings(deadline=None)
 @given(IDS.filter(bool), st.data())
 def test_a_cut_list_is_a_beginning_of_the_whole(ids, data):
     text = repr(ids)
