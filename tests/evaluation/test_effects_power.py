@@ -42,3 +42,10 @@ def test_queries_needed_inverts_power():
     assert power_of(0.05, 0.3, int(n)) >= 0.8 > power_of(0.05, 0.3, int(n) - 1)
     assert queries_needed(0.0, 0.3) == math.inf and math.isnan(queries_needed(0.1, math.nan)) and queries_needed(0.1, 0.0) == 2
     assert power_of(0.0, 0.3, 100) == pytest.approx(0.05) and math.isnan(power_of(0.1, 0.3, 1))
+
+
+def test_any_number_of_queries_has_a_detectable_effect():
+    found = [standardised_mde(n, 0.05, 0.8) for n in range(2, 60)]
+    assert all(math.isfinite(d) for d in found) and found == sorted(found, reverse=True)
+    assert all(power_of(d, 1.0, n) == pytest.approx(0.8, abs=1e-5) for n, d in enumerate(found, start=2))
+    assert power_of(50.0, 1.0, 100) == 1.0

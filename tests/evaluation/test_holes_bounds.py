@@ -54,7 +54,7 @@ def test_metric_bounds_are_exact(seed, measure, gains):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(EXACT[:5]), st.sampled_from([ESCI_LINEAR, ESCI_OFFICIAL, EXPONENTIAL]))
+@given(st.integers(0, 10**6), st.sampled_from(EXACT[:7]), st.sampled_from([ESCI_LINEAR, ESCI_OFFICIAL, EXPONENTIAL]))
 def test_delta_bounds_are_exact_where_said_so(seed, measure, gains):
     arms, judged = lists(seed, 5)
     pools = [meet(arm, read_judgments(as_table(judged), None)) for arm in arms]
@@ -64,7 +64,7 @@ def test_delta_bounds_are_exact_where_said_so(seed, measure, gains):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(["mrr@3", "ap@3", "ap", "err@3"]))
+@given(st.integers(0, 10**6), st.sampled_from(["ap@3", "ap", "err@3"]))
 def test_other_delta_bounds_are_valid(seed, measure):
     arms, judged = lists(seed, 5)
     pools = [meet(arm, read_judgments(as_table(judged), None)) for arm in arms]

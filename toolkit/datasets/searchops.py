@@ -62,6 +62,19 @@ class SearchopsLab:
         status = self.statuses[arm]
         return list(status.loc[status["status"].isin(FALLBACKS), "query_id"])
 
+    def relevant_per_query(self) -> pd.Series:
+        """Least number of relevant products of each holdout query that its published values imply.
+
+        Where a run found any: 10 x precision@10 / recall@10, the largest over the runs; else 1, since
+        the lab chose queries with a relevant product.
+        """
+        least = []
+        for arm, run in self.runs.items():
+            if not arm.endswith("_train"):
+                wide = run.pivot(index="query_id", columns="metric", values="value").sort_index()
+                least.append((10 * wide["precision@10"] / wide["recall@10"].where(wide["recall@10"] > 0)).round().fillna(1.0))
+        return pd.concat(least, axis=1).max(axis=1).rename("relevant")
+
     def summary(self) -> str:
         """The lab's runs in a sentence."""
         return f"{len(self.runs)} runs ({', '.join(self.runs)}), {len(self.sweep)} swept configurations, {len(self.queries)} queries"

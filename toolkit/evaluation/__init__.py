@@ -30,6 +30,8 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "queries_needed": "effects",
     "p_floor": "resampling",
     "tool_table": "tool_definitions",
+    "draw_differences": "calibration",
+    "lucky_configs": "calibration",
     "ClosedWorld": "thinning",
     "closed_world": "thinning",
     "holes_curve": "thinning",

@@ -26,6 +26,32 @@ def draw_differences(rng: np.random.Generator, n: int, *, zero_share: float, eff
     return np.where(changed, np.round(values, 3), 0.0)
 
 
+def lucky_configs(values: pd.DataFrame, configs: int, *, spread: float = 0.15, seed: int = 20260816) -> pd.DataFrame:
+    """Configurations that are no better than the baseline: its values plus noise of mean 0 on the queries that change.
+
+    Parameters
+    ----------
+    values : DataFrame
+        query_id, value: one metric of the baseline; null values are left out.
+    configs : int
+        How many.
+    spread : float
+        Standard deviation of a changed query's difference; half of the queries change.
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        query_id, config, value.
+    """
+    rng = np.random.default_rng(seed)
+    known = values.dropna(subset=["value"])
+    names = [f"config {i + 1:02d}" for i in range(configs)]
+    parts = [pd.DataFrame({"query_id": known["query_id"], "config": name,
+                           "value": known["value"].to_numpy() + draw_differences(rng, len(known), zero_share=0.5, spread=spread)}) for name in names]
+    return pd.concat(parts, ignore_index=True)
+
+
 def gate(differences: np.ndarray, *, alpha: float = 0.05, resamples: int = 1000, seed: int = 0, policy: Policy | None = None) -> str:
     """The primary check of the verdict on bare differences: better, worse or open.
 

@@ -66,8 +66,9 @@ def power_of(delta: float, sd: float, n: int, *, alpha: float = 0.05) -> float:
     if sd == 0:
         return 1.0 if delta else alpha
     critical, shift = stdtrit(n - 1, 1 - alpha / 2), abs(delta) / sd * math.sqrt(n)
-    lower = nctdtr(n - 1, shift, -critical)
-    return float(1 - nctdtr(n - 1, shift, critical) + (0.0 if math.isnan(lower) else lower))
+    # Far out in the tail the noncentral t's distribution function is 0, and SciPy says NaN.
+    below, above = (float(np.nan_to_num(nctdtr(n - 1, shift, bound))) for bound in (critical, -critical))
+    return 1.0 - below + above
 
 
 def power_from(differences: np.ndarray, n: int, *, alpha: float = 0.05) -> float:

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from toolkit.evaluation.formulas import discount, evaluate_measure
-from toolkit.evaluation.gains import GAINS, Gains
+from toolkit.evaluation.gains import ESCI_LINEAR, GAINS, Gains
 from toolkit.evaluation.measures import Measure
 from toolkit.evaluation.pool import Pool, positions
 
@@ -81,8 +81,8 @@ def delta_bounds(baseline: Pool, candidate: Pool, measure: Measure, gains: Gains
                  unseen: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest candidate - baseline of each query over all gradings, shapes (Q,).
 
-    A product that both lists returned has one grade in both. Exact for ndcg, dcg, recall and
-    precision; for the others the bounds of each list are subtracted (valid, but not tight).
+    A product that both lists returned has one grade in both. Exact for ndcg, dcg, recall, precision,
+    mrr and success; for ap and err the bounds of each list are subtracted (valid, but not tight).
     """
     undefined = evaluate_measure(baseline, measure, gains, relevant_grade)
     if measure.name in RATIO_MEASURES:
@@ -91,6 +91,9 @@ def delta_bounds(baseline: Pool, candidate: Pool, measure: Measure, gains: Gains
         up = _unjudged([(candidate, 1.0), (baseline, -1.0)], measure, unseen)
         low = -form.largest(-start, _unjudged([(baseline, 1.0), (candidate, -1.0)], measure, unseen))
         return _undefined_like(undefined, low), _undefined_like(undefined, form.largest(start, up))
+    if measure.name in ("mrr", "success"):
+        low = -_first_hit_gain(candidate, baseline, measure, relevant_grade)
+        return _undefined_like(undefined, low), _undefined_like(undefined, _first_hit_gain(baseline, candidate, measure, relevant_grade))
     holes_a, holes_b = (pool.sums(pool.query[np.isnan(pool.grade)]) for pool in (baseline, candidate))
     low_a, high_a = metric_bounds(baseline, measure, gains, relevant_grade, unseen=unseen + holes_b)
     low_b, high_b = metric_bounds(candidate, measure, gains, relevant_grade, unseen=unseen + holes_a)
@@ -211,6 +214,27 @@ def _graded_bounds(pool: Pool, measure: Measure, gains: Gains, relevant_grade: f
     known = pool.sums(pool.judged.query[pool.judged.grade >= relevant])
     holes = pool.sums(pool.query[np.isnan(pool.grade)]) + unseen
     return value * known / np.maximum(known + holes, 1), np.minimum(high, 1.0)
+
+
+def _first_hit_gain(loser: Pool, winner: Pool, measure: Measure, relevant_grade: float) -> np.ndarray:
+    """Largest winner - loser of a first-hit measure over all gradings, shape (Q,).
+
+    One more relevant product is enough: of several, the winner's first decides, and the others can
+    only help the loser. So each unjudged product is tried alone, and none.
+    """
+    relevant = relevant_grade if measure.relevant is None else measure.relevant
+    sides = []
+    for pool in (winner, loser):
+        value = evaluate_measure(pool, measure, ESCI_LINEAR, relevant)
+        hole = np.flatnonzero(np.isnan(pool.grade) & (pool.position < (measure.k or np.inf)))
+        worth = 1.0 / (pool.position[hole] + 1.0) if measure.name == "mrr" else np.ones(len(hole))
+        sides.append((np.nan_to_num(value), pd.Series(worth, index=pd.MultiIndex.from_arrays([pool.query[hole], pool.product_ids[pool.product[hole]]]))))
+    (won, holes), (lost, others) = sides
+    query = holes.index.get_level_values(0).to_numpy(dtype=np.int64)
+    alone = np.maximum(won[query], holes.to_numpy()) - np.maximum(lost[query], others.reindex(holes.index).fillna(0.0).to_numpy())
+    best = won - lost
+    np.maximum.at(best, query, alone)
+    return best
 
 
 def _undefined_like(value: np.ndarray, bound: np.ndarray) -> np.ndarray:

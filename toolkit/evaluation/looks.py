@@ -85,5 +85,5 @@ class Looks:
 
     def summary(self) -> str:
         """The looks in a sentence."""
-        return (f"look {self.of_hypothesis} at this holdout for '{self.hypothesis}'; {self.of_holdout} looks in all, "
-                f"for {self.hypotheses} hypotheses")
+        return (f"look {self.of_hypothesis} at this holdout for '{self.hypothesis}'; looks in all: {self.of_holdout}, "
+                f"hypotheses: {self.hypotheses}")

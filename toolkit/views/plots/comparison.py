@@ -115,13 +115,14 @@ def plot_movements(movements: pd.DataFrame, *, k: int = 10, names: Mapping[str, 
     """
     ax = new_axes(ax, width=9.5, height=1.4 + 0.32 * (k + 1))
     names = names or {}
-    for row in movements.itertuples():
+    for row in movements.sort_values("grade", na_position="first", kind="stable").itertuples():  # the relevant on top
         colour, marker = _look(row.grade, relevant_grade)
         left, right = (_place(rank, k) for rank in (row.rank_baseline, row.rank_candidate))
         points = [(x, y) for x, y in ((0.0, left), (1.0, right)) if y is not None]
-        ax.plot([p[0] for p in points], [p[1] for p in points], marker=marker, color=colour, linewidth=1.6 if row.grade >= relevant_grade else 0.8)
+        ax.plot([p[0] for p in points], [p[1] for p in points], color=colour, linewidth=1.6 if row.grade >= relevant_grade else 0.8)
         for x, y in points:
             if y <= k:
+                ax.plot([x], [y], marker=marker, color=colour)
                 ax.annotate(_caption(row, names), (x, y), xytext=(-8 if x == 0 else 8, 0), textcoords="offset points",
                             ha="right" if x == 0 else "left", va="center", fontsize=8, color="black")
     below = bool(((movements["rank_baseline"] > k) | (movements["rank_candidate"] > k)).fillna(False).any())

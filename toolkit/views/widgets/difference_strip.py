@@ -65,7 +65,7 @@ def side_by_side(moved: pd.DataFrame, titles: dict[str, str], k: int) -> pd.Data
     Returns
     -------
     DataFrame
-        rank, baseline, grade, candidate, grade (of the candidate's), move ("new" where only the candidate has it).
+        rank, baseline, grade, candidate, grade (of the candidate's), moved up ("new" where only the candidate has it).
     """
     def column(rank: str) -> pd.DataFrame:
         part = moved.loc[moved[rank] <= k].set_index(rank)
@@ -75,7 +75,7 @@ def side_by_side(moved: pd.DataFrame, titles: dict[str, str], k: int) -> pd.Data
     name = lambda p: None if pd.isna(p) else _short(titles.get(p, p))  # noqa: E731
     move = [None if pd.isna(p) else "new" if pd.isna(m) else f"{int(m):+d}" if m else "same" for p, m in zip(right["product_id"], right["move"], strict=True)]
     return pd.DataFrame({"rank": range(1, k + 1), "baseline": [name(p) for p in left["product_id"]], "its grade": [_grade(g) for g in left["grade"]],
-                         "candidate": [name(p) for p in right["product_id"]], "grade": [_grade(g) for g in right["grade"]], "moved": move})
+                         "candidate": [name(p) for p in right["product_id"]], "grade": [_grade(g) for g in right["grade"]], "moved up": move})
 
 
 def difference_explorer(comparison: Comparison, baseline: pd.DataFrame | SearchRun, candidate: pd.DataFrame | SearchRun, judgments: pd.DataFrame,

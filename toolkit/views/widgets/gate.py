@@ -47,7 +47,7 @@ def render_gate(comparisons: Mapping[str, Comparison], *, arm: str, smallest_wor
     made = decide(comparisons[arm], smallest_worthwhile=smallest_worthwhile, min_changed=min_changed, max_drop_share=max_drop_share,
                   max_judged_gap=max_judged_gap, holes=holes, accept_unknown=accept_unknown)
     return {"decision": line(f"{arm}: {WORDS[made.decision]}. {' '.join(made.reasons)}"),
-            "checks": table_html(made.to_frame(), "Every check of the gate"),
+            "checks": table_html(made.to_frame().rename(columns={"sentence": "finding"}), "Every check of the gate"),
             "picture": axes_html(plot_deltas(comparisons[arm].to_frame()))}
 
 
