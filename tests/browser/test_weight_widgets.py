@@ -29,6 +29,8 @@ def test_weight_sliders_follow_the_keyboard(voila_page):
     expect(status).to_contain_text("0 queries rank differently")
     expect(picture).to_have_attribute("aria-label", re.compile("weight of title, 240 queries: now 4 "))
     expect(box.locator("table.toolkit-table tbody tr").first).to_contain_text("=")
+    box.get_by_role("combobox", name="ranks of").select_option("(gray water bottle")
+    expect(box.locator("table.toolkit-table caption")).to_contain_text("gray water bottle")
 
     title = box.get_by_role("spinbutton", name="title")
     title.fill("0.5")

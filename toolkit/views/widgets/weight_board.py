@@ -103,9 +103,10 @@ def render_weights(board: WeightBoard, *, field: str, query_id: str, **weights: 
     better, worse = int((values[:, 1] > values[:, 0]).sum()), int((values[:, 1] < values[:, 0]).sum())
     curve = field_curve(board.space, board.goal, field, config)
     below, above = _gap(curve.events["weight"].to_numpy(), weights[field])
+    where = f"between {below:.6g} and {above:.6g}" if np.isfinite(above) else f"above {below:.6g}"
     metric = str(board.goal.measure)
     summary = (f"Mean {metric} {after:.4f} ({after - before:+.4f} against the base's {before:.4f}, {len(values)} queries). "
-               f"{moved} queries rank differently: {better} better, {worse} worse. Nothing changes while {field} stays between {below:.4g} and {above:.4g}.")
+               f"{moved} queries rank differently: {better} better, {worse} worse. Nothing changes while {field} stays {where}.")
     text = board.queries.set_index("query_id")["query"].get(query_id, query_id)
     return {"summary": line(summary), "curve": curve_svg(curve),
             "table": table_html(rank_changes(board, query_id, config), f"Top 10 of “{text}”: rank now, rank before", limit=20)}
@@ -142,7 +143,8 @@ def weight_sliders(lists: object, judgments: pd.DataFrame, queries: pd.DataFrame
     from toolkit.views.box import Explorer
 
     board = WeightBoard.of(lists, judgments, queries, products, base, metric)
-    known = queries[queries["query_id"].isin(board.space.query_ids)]
+    found = [query for query, lengths in zip(board.space.query_ids, board.space.length) if lengths.any()]
+    known = queries[queries["query_id"].isin(found)]
     controls: dict[str, widgets.Widget] = {
         name: widgets.FloatSlider(value=min(weight, LARGEST), min=0.0, max=LARGEST, step=0.1, description=name) for name, weight in base.fields.items()}
     controls["field"] = widgets.Dropdown(options=list(base.fields), description="curve of")

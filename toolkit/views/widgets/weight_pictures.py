@@ -53,9 +53,10 @@ def curve_svg(curve: WeightCurve, *, low: float = 0.1, high: float = 40.0, marks
     ticks += "".join(f'<text x="{LEFT - 6}" y="{y(v) + 4:.0f}" text-anchor="end">{v:.4f}</text>' for v in sorted({bottom, top}))
     now = (f'<path d="M{x(curve.current):.1f},{TOP}V{HEIGHT - BOTTOM}" stroke="black" stroke-dasharray="4 3"/>'
            f'<circle cx="{x(curve.current):.1f}" cy="{y(curve.current_value):.1f}" r="4" fill="black"/>') if curve.current > 0 else ""
+    ticked = "ticks: breakpoints" if len(near) == len(edges) else f"ticks: the {len(near)} nearest of {len(edges)} breakpoints"
     label = (f"Mean metric against the {curve.label}, {curve.n} queries: now {curve.current:g} gives {curve.current_value:.4f}, the best is {curve.best:.4f}; "
              f"{len(edges)} breakpoints between {low:g} and {high:g}")
-    axis = f'<text x="{(WIDTH + LEFT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(curve.label)} (log scale; ticks: breakpoints)</text>'
+    axis = f'<text x="{(WIDTH + LEFT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(curve.label)} (log scale; {ticked})</text>'
     return _svg(WIDTH, HEIGHT, label, f'{shade}<path d="{"".join(path)}" fill="none" stroke="#0173b2" stroke-width="1.8"/>{rug}{now}{ticks}{axis}')
 
 
@@ -63,8 +64,8 @@ def map_svg(found: PairMap) -> str:
     """A pair map whose every cell tells its weights and exact value on hover."""
     grid = found.grid()
     rows, columns = grid.shape
-    side = 13
-    width, height = LEFT + columns * side + 20, rows * side + 60
+    side = max(9, 330 // columns)
+    width, height = LEFT + columns * side + 110, rows * side + 60
     low, high = float(found.cells["value"].min()), float(found.cells["value"].max())
     cells = []
     for c, x in enumerate(grid.columns):
@@ -75,17 +76,24 @@ def map_svg(found: PairMap) -> str:
                          f'fill="{colour((value - low) / ((high - low) or 1))}"><title>{escape(text)}</title></rect>')
     flat = int(np.argmax(grid.to_numpy()))
     best_r, best_c = divmod(flat, columns)
-    mid = (columns // 2, rows // 2)
-    cross = f'<path d="M{LEFT + mid[0] * side + 2},{10 + mid[1] * side + 2}l9,9m0,-9l-9,9" stroke="white" stroke-width="2.5"/>'
-    ring = (f'<circle cx="{LEFT + (best_c + 0.5) * side}" cy="{10 + (rows - 0.5 - best_r) * side}" r="7" fill="none" stroke="white" stroke-width="2"/>')
+    middle = (LEFT + (columns // 2 + 0.5) * side, 10 + (rows // 2 + 0.5) * side)
+    cross = _outlined(f"M{middle[0] - 5:.1f},{middle[1] - 5:.1f}l10,10m0,-10l-10,10")
+    ring = _outlined(f"M{LEFT + (best_c + 0.5) * side - 7:.1f},{10 + (rows - 0.5 - best_r) * side:.1f}a7,7 0 1 0 14,0a7,7 0 1 0 -14,0")
     xs, ys = list(grid.columns), list(grid.index)
     ticks = "".join(f'<text x="{LEFT + (i + 0.5) * side}" y="{rows * side + 26}" text-anchor="middle">{xs[i]:.2g}</text>' for i in (0, columns // 2, columns - 1))
     ticks += "".join(f'<text x="{LEFT - 4}" y="{10 + (rows - 0.5 - i) * side + 4}" text-anchor="end">{ys[i]:.2g}</text>' for i in (0, rows // 2, rows - 1))
+    scale = "".join(f'<path d="M{LEFT + columns * side + 14},{60 - 10 * i}h12v10h-12z" fill="{colour(i / 4)}"/>' for i in range(5))
+    scale += "".join(f'<text x="{LEFT + columns * side + 31}" y="{y}">{value:.4f}</text>' for y, value in ((70, low), (28, high)))
     names = (f'<text x="{LEFT + columns * side / 2}" y="{rows * side + 44}" text-anchor="middle">weight of {escape(found.x_field)} (log scale)</text>'
              f'<text x="12" y="{10 + rows * side / 2}" text-anchor="middle" transform="rotate(-90 12 {10 + rows * side / 2})">weight of {escape(found.y_field)} (log scale)</text>')
     label = (f"Map of the mean metric over the weights of {found.x_field} and {found.y_field}, from {low:.4f} (dark) to {high:.4f} (light); cross: now "
              f"{found.base_value:.4f}; ring: best cell")
-    return _svg(width, height, label, "".join(cells) + cross + ring + ticks + names)
+    return _svg(width, height, label, "".join(cells) + cross + ring + ticks + scale + names)
+
+
+def _outlined(path: str) -> str:
+    """A white line with a black rim: visible on dark and on light cells."""
+    return "".join(f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="{width}"/>' for stroke, width in (("black", 4.5), ("white", 2)))
 
 
 def colour(share: float) -> str:
