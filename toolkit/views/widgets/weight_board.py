@@ -106,7 +106,7 @@ def render_weights(board: WeightBoard, *, field: str, query_id: str, **weights: 
     where = f"between {below:.6g} and {above:.6g}" if np.isfinite(above) else f"above {below:.6g}"
     metric = str(board.goal.measure)
     summary = (f"Mean {metric} {after:.4f} ({after - before:+.4f} against the base's {before:.4f}, {len(values)} queries). "
-               f"{moved} queries rank differently: {better} better, {worse} worse. Nothing changes while {field} stays {where}.")
+               f"{moved} queries rank differently: {better} better, {worse} worse. No query's {metric} changes while {field} stays {where}.")
     text = board.queries.set_index("query_id")["query"].get(query_id, query_id)
     return {"summary": line(summary), "curve": curve_svg(curve),
             "table": table_html(rank_changes(board, query_id, config), f"Top 10 of “{text}”: rank now, rank before", limit=20)}

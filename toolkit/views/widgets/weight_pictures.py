@@ -28,14 +28,15 @@ def curve_svg(curve: WeightCurve, *, low: float = 0.1, high: float = 40.0, marks
     plateaus = curve.plateaus()
     values = [*plateaus["value"], curve.current_value]
     bottom, top = min(values), max(values)
-    spread = (top - bottom) or 1.0
+    spread = (top - bottom) or 0.01
 
     def x(weight: float) -> float:
         share = math.log(min(max(weight, low), high) / low) / math.log(high / low)
         return LEFT + share * (WIDTH - LEFT - 10)
 
     def y(value: float) -> float:
-        return TOP + (1 - (value - bottom + 0.04 * spread) / (1.08 * spread)) * (HEIGHT - TOP - BOTTOM - 14)
+        share = (value - bottom + 0.04 * spread) / (1.08 * spread) if top > bottom else 0.5
+        return TOP + (1 - share) * (HEIGHT - TOP - BOTTOM - 14)
 
     path = []
     for row in plateaus.itertuples():
