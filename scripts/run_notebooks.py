@@ -19,6 +19,7 @@ from pathlib import Path
 
 import nbformat
 import notebook_runner as runner
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from tqdm.auto import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,8 +69,11 @@ def parameters_for(path: Path, options: argparse.Namespace) -> dict[str, object]
 
 
 def run(path: Path, options: argparse.Namespace) -> list[str]:
-    """Execute one notebook, write its page, return its problems."""
-    notebook = runner.execute(path, parameters_for(path, options), timeout=options.timeout)
+    """Execute one notebook, write its page, return its problems; a dead kernel or a stuck cell is one."""
+    try:
+        notebook = runner.execute(path, parameters_for(path, options), timeout=options.timeout)
+    except (CellTimeoutError, DeadKernelError, ValueError) as error:
+        return [f"not finished: {type(error).__name__}: {error}"]
     options.output.mkdir(parents=True, exist_ok=True)
     page = options.output / f"{path.stem}.html"
     page.write_text(runner.to_html(notebook, path.stem), encoding="utf-8")

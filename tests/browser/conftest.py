@@ -62,6 +62,7 @@ RUN_ALL = """async (limit) => {
     while (panel.sessionContext.session?.kernel?.connectionStatus !== 'connected') await new Promise(done => setTimeout(done, 100));
     return app.commands.execute('notebook:run-all-cells'); };
   return Promise.race([run(), new Promise(done => setTimeout(done, limit, 'timeout'))]); }"""
+expect.set_options(timeout=20_000)  # a callback may wait for a busy machine; a passing expectation costs nothing
 QUIET_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 
 
@@ -94,6 +95,7 @@ def watched_page(page: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^\w.-]+", "-", request.node.name.removesuffix("[chromium]"))
     page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+    page.goto("about:blank")  # leaving the page lets Voila shut its kernel down
     assert not errors, f"JavaScript errors on the page: {errors}"
 
 

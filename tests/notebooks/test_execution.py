@@ -39,10 +39,22 @@ def feedback(notebook: nbformat.NotebookNode) -> dict[str, str]:
             for cell in notebook.cells if "solution_of" in cell.metadata}
 
 
+def speechless(notebook: nbformat.NotebookNode) -> list[str]:
+    """Cells that show a picture without alternative text."""
+    found = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            bare = "image/png" in data or re.search(r'<img(?![^>]*\balt="[^"]+")', str(data.get("text/html", "")))
+            found += [cell["id"]] if bare else []
+    return found
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_clean_and_its_solutions_are_right(runner, path, tmp_path):
     made = runner.execute(solved(path, tmp_path), folder=path.parent)
     assert runner.problems(made) == []
+    assert speechless(made) == []
     said = feedback(made)
     assert said and not {cell: text for cell, text in said.items() if not text.startswith("✓")}
 

@@ -85,3 +85,15 @@ def test_command_line_writes_pages_and_reports_problems(run_notebooks, write, tm
     assert (tmp_path / "pages" / "01_bad.html").is_file()
     with pytest.raises(SystemExit, match="no notebook begins with '99'"):
         run_notebooks.main(["99"])
+
+
+def test_a_stuck_cell_a_dead_kernel_and_a_wrong_parameter_do_not_end_the_run(run_notebooks, write, tmp_path, capsys, monkeypatch):
+    write("import time\ntime.sleep(60)", name="00_stuck.ipynb")
+    write("import os\nos._exit(1)", name="01_dead.ipynb")
+    write("# parameters\ndepth = 1", "depth", name="02_good.ipynb")
+    monkeypatch.setattr(run_notebooks.chosen, "__defaults__", (tmp_path,))
+    assert run_notebooks.main(["--timeout", "3", "--output", str(tmp_path / "pages")]) == 1
+    said = capsys.readouterr().out
+    assert "CellTimeoutError" in said and "DeadKernelError" in said and "1 clean, 2 with problems" in said
+    assert run_notebooks.main(["02", "--set", "dept=2", "--output", str(tmp_path / "pages")]) == 1
+    assert "unknown parameter(s) ['dept']" in capsys.readouterr().out
