@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.parity.pairs import compare_engines, differing, noisy_queries, spoiled
+from tests.parity.pairs import compare_engines, differing, noisy_queries, random_config, spoiled
 from toolkit.datasets import generate_catalogue, load_esci
 from toolkit.search import ElasticsearchEngine, EmbeddedEngine
 
@@ -56,3 +56,22 @@ def test_with_fuzziness_all_but_the_irreproducible_are_equal(engines) -> None:
     unexplained = differing(table[~table["irreproducible"]])
     assert unexplained.empty, unexplained.to_string()
     assert table["irreproducible"].mean() < 0.15
+
+
+def test_explanations_are_the_same_numbers(engines) -> None:
+    ours, theirs, queries, fields = engines
+    rng, compared = np.random.default_rng(3), 0
+    for row in queries.iloc[:30].itertuples():
+        config = random_config(fields, ("AUTO", 0)[rng.integers(2)], rng)
+        run = ours.run(pd.DataFrame({"query_id": ["q"], "query": [row.query]}), config, 5)
+        if run.rankings.empty or run.status["irreproducible"][0]:
+            continue
+        last = run.rankings["product_id"].iloc[-1]
+        a, b = ours.explain(row.query, last, config), theirs.explain(row.query, last, config)
+        assert (a.score, a.matched, a.terms) == (b.score, b.matched, b.terms)
+        pd.testing.assert_frame_equal(*(one.field_scores().sort_values("field", ignore_index=True) for one in (a, b)))
+        order = ["field", "term"]
+        columns = [*order, "tf", "df", "documents", "length", "score"]
+        pd.testing.assert_frame_equal(*(one.table.sort_values(order, ignore_index=True)[columns] for one in (a, b)))
+        compared += 1
+    assert compared >= 10

@@ -82,7 +82,7 @@ def _field_score(name: str, weight: float, tree: Mapping) -> FieldScore:
         terms = tuple(_term(leaf, weight) for leaf in _leaves(node))
         names = dict.fromkeys(term.term for term in sorted(terms, key=lambda term: -term.boost))
         clauses.append(ClauseScore(" + ".join(names), _float32(node) if weight else 0.0, terms))
-    return FieldScore(name, weight, _float32(tree) if weight else 0.0, tuple(clauses))
+    return FieldScore(name, float(np.float32(weight)), _float32(tree) if weight else 0.0, tuple(clauses))
 
 
 def _leaves(node: Mapping) -> Iterator[Mapping]:
