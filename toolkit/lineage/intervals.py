@@ -73,11 +73,38 @@ def effective_wilson(flags: np.ndarray, weights: np.ndarray, clusters: np.ndarra
     p = float(weights @ flags / total)
     groups = np.arange(len(flags)) if clusters is None else clusters
     sums = np.bincount(groups, weights * (flags - p))
-    m = len(np.unique(groups))
-    kish = min(total**2 / float(weights @ weights), m)
-    variance = m / max(m - 1, 1) * float(sums @ sums) / total**2
-    size = kish if variance <= 1e-15 else min(p * (1 - p) / variance, float(len(flags)))
+    return wilson_of_sums(p, float(sums @ sums), float(total), float(weights @ weights), len(np.unique(groups)), len(flags), level)
+
+
+def wilson_of_sums(p: float, squares: float, total: float, weight_squares: float, m: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """:func:`effective_wilson` from its sums, which a database can count.
+
+    Parameters
+    ----------
+    p : float
+        The weighted rate.
+    squares : float
+        ``sum_c (sum_{i in c} w_i (y_i - p))**2``.
+    total, weight_squares : float
+        ``sum(w)`` and ``sum(w**2)``.
+    m, n : int
+        Clusters and rows.
+    """
+    kish = min(total**2 / weight_squares, m)
+    variance = linearised_variance(squares, total, m)
+    size = kish if variance <= 1e-15 else min(p * (1 - p) / variance, float(n))
     return wilson(p * size, size, level)
+
+
+def linearised_variance(squares: float, total: float, m: int) -> float:
+    """``m / (m - 1) * squares / total**2``, with ``squares`` the squared cluster sums of ``w (y - mean)``. Source: Korn and Graubard 1998."""
+    return m / max(m - 1, 1) * squares / total**2
+
+
+def mean_interval(mean: float, squares: float, total: float, m: int, level: float = 0.95) -> tuple[float, float]:
+    """Normal interval of a weighted mean over many clusters, from its sums (as for :func:`wilson_of_sums`)."""
+    half = NormalDist().inv_cdf(0.5 + level / 2) * np.sqrt(linearised_variance(squares, total, m))
+    return float(mean - half), float(mean + half)
 
 
 def cluster_bootstrap(values: np.ndarray, weights: np.ndarray, clusters: np.ndarray, *, level: float = 0.95,
@@ -148,6 +175,21 @@ def rate(flags: np.ndarray, *, weights: np.ndarray | None = None, clusters: np.n
     else:
         raise ValueError(f"rate: method {method!r}; expected auto, wilson, exact, design or bootstrap")
     return Rate(value, low, high, n, count, chosen)
+
+
+def mean_rate(values: np.ndarray, weights: np.ndarray, clusters: np.ndarray | None) -> Rate:
+    """A weighted mean of any values: bootstrap over up to 400 clusters (rows where none are given), else the linearised normal interval."""
+    n, total = len(values), weights.sum()
+    if n == 0 or total <= 0:
+        return Rate(float("nan"), float("nan"), float("nan"), n, 0, "none")
+    codes = np.arange(n) if clusters is None else cluster_codes(clusters)
+    mean, m, count = float(weights @ values / total), int(codes.max()) + 1, int((values > 0).sum())
+    if n == 1:
+        return Rate(mean, float("nan"), float("nan"), n, count, "none")
+    if m <= BOOTSTRAP_CLUSTERS[1]:
+        return Rate(mean, *cluster_bootstrap(values, weights, codes), n, count, "bootstrap")
+    sums = np.bincount(codes, weights * (values - mean))
+    return Rate(mean, *mean_interval(mean, float(sums @ sums), float(total), m), n, count, "design")
 
 
 def _choose(codes: np.ndarray | None, weights: np.ndarray | None, value: float) -> str:

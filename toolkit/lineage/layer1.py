@@ -10,9 +10,10 @@ import pandas as pd
 
 from toolkit.lineage.coded import Coded, encode
 from toolkit.lineage.definitions import GoodRetrieval
+from toolkit.lineage.intervals import mean_rate
 from toolkit.lineage.layer0 import masked, misrouted
 from toolkit.lineage.layer2 import clusters_of, weights_of
-from toolkit.lineage.results import POOLED, RATE_COLUMNS, Rates, rates_by
+from toolkit.lineage.results import POOLED, RATE_COLUMNS, Rates, rate_row, rates_by
 from toolkit.lineage.tables import Log, column, fold_executions, list_sizes
 
 
@@ -128,6 +129,12 @@ def empty_results(executions: pd.DataFrame) -> pd.DataFrame:
                           "value": float((found == 0).mean()) if len(found) else float("nan"), "definition": text} for name, found, text in grains])
 
 
+def quality_definitions(good: GoodRetrieval) -> dict[str, str]:
+    """Definitions of the Layer 1 rates."""
+    return {"empty-result rate": "retrievals with an empty returned list / retrievals with a logged list",
+            "good retrieval rate": f"good retrievals / retrievals whose verdict the judgments settle; {good}"}
+
+
 def quality(log: Log, *, k: int = 5, good: GoodRetrieval | None = None, cluster: str | None = "auto") -> Rates:
     """Layer 1 per role: empty-result rate, good-retrieval rate, P@1, P@k and NDCG@k.
 
@@ -146,8 +153,7 @@ def quality(log: Log, *, k: int = 5, good: GoodRetrieval | None = None, cluster:
     verdict, returned = good_retrievals(log, good), encode(log).returned
     flags = pd.DataFrame({"empty-result rate": masked(returned.size == 0, returned.known & ~out),
                           "good retrieval rate": masked(verdict.certain, verdict.known & ~out)})
-    texts = {"empty-result rate": "retrievals with an empty returned list / retrievals with a logged list",
-             "good retrieval rate": f"good retrievals / retrievals whose verdict the judgments settle; {good}"}
+    texts = quality_definitions(good)
     clusters, weights, role = clusters_of(log.retrievals, cluster), verdict_weights(log), column(log.retrievals, "role")
     tables = [rates_by(flags, {"empty-result rate": texts["empty-result rate"]}, role, clusters=clusters),
               rates_by(flags, {"good retrieval rate": texts["good retrieval rate"]}, role, clusters=clusters, weights=weights)]
@@ -167,9 +173,13 @@ def click_through(log: Log, clicks: Sequence[str] = ("click", "select"), *, clus
     log = Log.of(log)
     clicked = column(log.actions, "source_retrieval_id")[column(log.actions, "action").isin(list(clicks))].dropna()
     flags = pd.DataFrame({"CTR (directional)": log.retrievals["retrieval_id"].isin(clicked)})
-    text = f"retrievals with a {' or '.join(clicks)} / retrievals; directional only: assumes that the user saw the ranking"
-    table = rates_by(flags, {"CTR (directional)": text}, column(log.retrievals, "role"), clusters=clusters_of(log.retrievals, cluster))
+    table = rates_by(flags, click_definitions(clicks), column(log.retrievals, "role"), clusters=clusters_of(log.retrievals, cluster))
     return Rates(table, "Click-through", ("A direction to look in, not retrieval quality.",), flags)
+
+
+def click_definitions(clicks: Sequence[str]) -> dict[str, str]:
+    """Definition of the click-through rate."""
+    return {"CTR (directional)": f"retrievals with a {' or '.join(clicks)} / retrievals; directional only: assumes that the user saw the ranking"}
 
 
 def graded_metrics(log: Log, k: int, relevant_grade: float) -> pd.DataFrame | None:
@@ -195,9 +205,7 @@ def graded_metrics(log: Log, k: int, relevant_grade: float) -> pd.DataFrame | No
 
 
 def _means(values: pd.DataFrame, role: pd.Series, clusters: np.ndarray | None, weights: np.ndarray | None) -> pd.DataFrame:
-    """Weighted means with cluster-resampled intervals, pooled and per role."""
-    from toolkit.lineage.intervals import cluster_bootstrap, cluster_codes
-
+    """Weighted means with intervals clustered as given, pooled and per role."""
     names = role.astype("str").fillna("unknown").to_numpy()
     rows = []
     for metric in values.columns:
@@ -205,10 +213,10 @@ def _means(values: pd.DataFrame, role: pd.Series, clusters: np.ndarray | None, w
         for group in [POOLED, *sorted(set(names))]:
             keep = ~np.isnan(numbers) & ((names == group) | (group == POOLED))
             w = np.ones(keep.sum()) if weights is None else weights[keep]
-            units = np.arange(keep.sum()) if clusters is None else cluster_codes(clusters[keep])
-            mean = float(w @ numbers[keep] / w.sum()) if keep.any() else float("nan")
-            low, high = cluster_bootstrap(numbers[keep], w, units) if keep.sum() > 1 else (float("nan"), float("nan"))
-            rows.append({"metric": metric, "role": group, "value": mean, "ci_low": low, "ci_high": high, "n": int(keep.sum()),
-                         "count": int((numbers[keep] > 0).sum()), "method": "bootstrap",
-                         "definition": f"mean {metric} over retrievals where it is defined (logged list, judgments); unjudged assets count as not relevant"})
+            rows.append(rate_row(metric, group, mean_rate(numbers[keep], w, None if clusters is None else clusters[keep]), mean_definition(metric)))
     return pd.DataFrame(rows)
+
+
+def mean_definition(metric: str) -> str:
+    """Definition of a graded mean."""
+    return f"mean {metric} over retrievals where it is defined (logged list, judgments); unjudged assets count as not relevant"

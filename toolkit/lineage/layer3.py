@@ -36,19 +36,28 @@ def goal_flags(log: Log) -> pd.DataFrame:
     return flags
 
 
+def goal_definitions() -> dict[str, str]:
+    """Definitions of the Layer 3 rates."""
+    texts = {"goal by lineage": f"retrievals whose asset a user took to {', '.join(GOAL_ACTIONS)} / retrievals",
+             "goal met (label)": "retrievals whose prompt's goal a judge or person called met / retrievals with such a label"}
+    return texts | {f"{name} by lineage": f"retrievals whose asset a user took to {name} / retrievals" for name in GOAL_ACTIONS}
+
+
 def goals(log: Log, *, cluster: str | None = "auto") -> Rates:
     """Layer 3 rates by lineage, per role and pooled, with the labelled goal where there is one."""
     log = Log.of(log)
     flags = goal_flags(log)
-    texts = {"goal by lineage": f"retrievals whose asset a user took to {', '.join(GOAL_ACTIONS)} / retrievals",
-             "goal met (label)": "retrievals whose prompt's goal a judge or person called met / retrievals with such a label"}
-    texts |= {f"{name} by lineage": f"retrievals whose asset a user took to {name} / retrievals" for name in GOAL_ACTIONS}
     named = pd.DataFrame({"goal by lineage": flags["goal"], "goal met (label)": flags["goal_met"]}
                          | {f"{name} by lineage": flags[name] for name in GOAL_ACTIONS})
-    table = rates_by(named, texts, flags["role"], clusters=clusters_of(log.retrievals, cluster))
+    table = rates_by(named, goal_definitions(), flags["role"], clusters=clusters_of(log.retrievals, cluster))
     lost = int((column(log.actions, "action").isin(GOAL_ACTIONS) & column(log.actions, "source_retrieval_id").isna()).sum())
     notes = (f"{lost} goal actions name no source retrieval and count for none; see bounds.",) if lost else ()
     return Rates(table, "Layer 3, goals by lineage", notes, flags)
+
+
+def health_definitions() -> dict[str, str]:
+    """Definitions of the product health shares."""
+    return {f"sessions with {name}": f"sessions with {name} / sessions; {PRODUCT_HEALTH}" for name in GOAL_ACTIONS}
 
 
 def product_health(log: Log) -> Rates:
@@ -58,8 +67,7 @@ def product_health(log: Log) -> Rates:
     parts = [column(frame, "session_id") for frame in (log.prompts, log.retrievals, log.actions)]
     known = pd.unique(pd.concat(parts, ignore_index=True).dropna())
     flags = pd.DataFrame({f"sessions with {name}": np.isin(known, sessions[log.actions["action"] == name].dropna().unique()) for name in GOAL_ACTIONS})
-    texts = {name: f"{name} / sessions; {PRODUCT_HEALTH}" for name in flags}
-    return Rates(rates_by(flags, texts, None, pooled="all sessions"), "Product health", (f"This is {PRODUCT_HEALTH}.",))
+    return Rates(rates_by(flags, health_definitions(), None, pooled="all sessions"), "Product health", (f"This is {PRODUCT_HEALTH}.",))
 
 
 @dataclass(frozen=True)
