@@ -68,15 +68,35 @@ class FeatureMaker:
         self._facts: dict[str, _Facts] = {}
 
     def matrix(self, query: str, product_ids: Sequence[str]) -> np.ndarray:
-        """Features of a query's candidates in the order shown, float64 (n, len(names)), no nulls."""
-        facts = [self._facts_of(product_id) for product_id in product_ids]
-        fields = self._field_scores(query, product_ids)
+        """Features of one query's candidates in the order shown, float64 (n, len(names)), no nulls."""
+        return self.matrices([(query, product_ids)])[0]
+
+    def matrices(self, lists: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
+        """Features of many queries' candidates: searched and embedded together.
+
+        Parameters
+        ----------
+        lists : sequence of (str, sequence of str)
+            Query text and the product ids in the order shown.
+
+        Returns
+        -------
+        list of ndarray
+            As :meth:`matrix`, one a list.
+        """
+        scores = self._field_scores(lists)
+        facts = [[self._facts_of(product_id) for product_id in product_ids] for _, product_ids in lists]
+        texts = {text for (query, _), found in zip(lists, facts) for text in (query, *(t for fact in found for t in (fact.title, fact.short)))}
+        self.embedder.embed(sorted(texts))  # together; the similarities below find them stored
+        return [self._features(query, found, fields) for (query, _), found, fields in zip(lists, facts, scores)]
+
+    def _features(self, query: str, facts: list[_Facts], fields: np.ndarray) -> np.ndarray:
+        """Features of one query from its candidates' facts and field scores."""
         weighted = (fields * np.array([self.config.fields[name] for name in self.fields])).max(axis=1)
         own = frozenset(self.engine.analyze(query))
         negated = frozenset(term for n in negations(query) for term in self.engine.analyze(n.scope))
         wanted = numbers(query)
-        texts = [*(fact.title for fact in facts), *(fact.short for fact in facts)]
-        similarity = self.embedder.similarity(query, texts).reshape(2, len(facts))
+        similarity = self.embedder.similarity(query, [*(fact.title for fact in facts), *(fact.short for fact in facts)]).reshape(2, len(facts))
         columns = [
             _share(weighted), 1 / np.arange(1, len(facts) + 1), *similarity,
             _overlap(own, [fact.title_terms for fact in facts]), _overlap(own, [fact.terms for fact in facts]),
@@ -86,15 +106,17 @@ class FeatureMaker:
         ]
         return np.column_stack([np.apply_along_axis(_share, 0, fields), *columns])
 
-    def _field_scores(self, query: str, product_ids: Sequence[str]) -> np.ndarray:
-        """Unboosted field scores, float64 (n, fields); 0 where a field does not match."""
-        pairs = pd.DataFrame({"query_id": "q", "product_id": list(product_ids)})
-        table = self.engine.field_scores(pd.DataFrame({"query_id": ["q"], "query": [query]}), self.config, pairs).table
-        values = np.zeros((len(product_ids), len(self.fields)))
-        row = {product_id: at for at, product_id in enumerate(product_ids)}
-        column = {name: at for at, name in enumerate(self.fields)}
-        values[[row[i] for i in table["product_id"]], [column[name] for name in table["field"]]] = table["score"]
-        return values
+    def _field_scores(self, lists: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
+        """Unboosted field scores of each list, float64 (n, fields); 0 where a field does not match."""
+        ids = [str(at) for at in range(len(lists))]
+        sizes = [len(product_ids) for _, product_ids in lists]
+        pairs = pd.DataFrame({"query_id": np.repeat(ids, sizes), "product_id": [product_id for _, product_ids in lists for product_id in product_ids]}, dtype="str")
+        queries = pd.DataFrame({"query_id": ids, "query": [query for query, _ in lists]}, dtype="str")
+        table = self.engine.field_scores(queries, self.config, pairs).table
+        found = pairs.assign(row=np.arange(len(pairs))).merge(table, on=["query_id", "product_id"])
+        values = np.zeros((len(pairs), len(self.fields)))
+        values[found["row"].to_numpy(), pd.Index(self.fields).get_indexer(found["field"])] = found["score"]
+        return np.split(values, np.cumsum(sizes)[:-1])
 
     def _facts_of(self, product_id: str) -> _Facts:
         """What is compared of a product, analysed once."""

@@ -63,18 +63,19 @@ class Rerank:
         """
         ordered = rankings.sort_values(["query_id", "rank"], kind="stable", ignore_index=True)
         groups = ordered.groupby("query_id", sort=False).indices
+        product_ids = ordered["product_id"].to_numpy(dtype=object)
         texts = candidate_texts(products, self.fields)
         rows: dict[str, dict] = {}
         requests: list[RerankRequest] = []
         for query_id, query in zip(queries["query_id"], queries["query"]):
-            found = ordered["product_id"].to_numpy()[groups.get(query_id, [])[:depth]]
+            found = product_ids[groups.get(query_id, [])[:depth]]
             status = self._unasked(query, len(found))
             rows[query_id] = outcome_row(query_id, status or RerankStatus.INTERNAL_ERROR, candidates=len(found))
             if status is None:
-                requests.append(RerankRequest(query_id, query, tuple(found), tuple(texts.reindex(found).fillna(""))))
+                requests.append(RerankRequest(query_id, query, tuple(found), tuple(texts.get(product_id, "") for product_id in found)))
         position = np.arange(len(ordered))
-        asked = ask_all(requests, self.model.rerank, concurrency=self.model.concurrency, timeout=self.timeout,
-                        progress=progress, title=f"rerank top {depth}")
+        asked = ask_all(requests, self.model.rerank, prepare=getattr(self.model, "prepare", None), concurrency=self.model.concurrency,
+                        timeout=self.timeout, progress=progress, title=f"rerank top {depth}")
         for request, answer in asked:
             place = groups[request.query_id][:depth]
             order, rows[request.query_id] = _read(request, answer)
@@ -90,14 +91,14 @@ class Rerank:
         return None
 
 
-def candidate_texts(products: pd.DataFrame, fields: Sequence[str]) -> pd.Series:
-    """One text a product from its columns, joined by " | ", indexed by product_id."""
+def candidate_texts(products: pd.DataFrame, fields: Sequence[str]) -> dict[str, str]:
+    """One text a product from its columns, joined by " | ": product_id -> text."""
     present = [name for name in fields if name in products.columns]
     if not present:
         raise ValueError(f"Rerank: products have none of the columns {list(fields)}; got {list(products.columns)}")
     columns = [products[name].fillna("").astype(str) for name in present]
     joined = columns[0].str.cat(columns[1:], sep=" | ") if len(columns) > 1 else columns[0]
-    return pd.Series(joined.to_numpy(), index=products["product_id"].to_numpy())
+    return dict(zip(products["product_id"], joined))
 
 
 def _read(request: RerankRequest, answer: Reply | ModelFailure) -> tuple[np.ndarray, dict]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from tqdm.auto import tqdm
 
 from toolkit.interventions.features import FeatureMaker
 from toolkit.interventions.models.protocol import ModelDisabled, Reply, RerankRequest
+
+BLOCK = 128  # queries whose features are made together
 
 
 class LearnedReranker:
@@ -40,6 +43,7 @@ class LearnedReranker:
         self._models: list = []
         self._fold_of: dict[str, int] = {}
         self._trained_on = "nothing"
+        self._ready: dict[RerankRequest, Reply] = {}
 
     @property
     def model_id(self) -> str:
@@ -76,7 +80,7 @@ class LearnedReranker:
             raise ValueError(f"LearnedReranker: {len(y)} judged pairs in the rankings; at least 20 are needed, better thousands")
         fold = np.array([_fold(query_id, folds, self._seed) for query_id in owner])
         self._fold_of = dict(zip(owner.tolist(), fold.tolist())) if folds > 1 else {}
-        self._models = []
+        self._models, self._ready = [], {}
         for left_out in range(folds):
             chosen = fold != left_out if folds > 1 else np.ones(len(y), dtype=bool)
             model = HistGradientBoostingRegressor(max_iter=150, learning_rate=0.08, max_leaf_nodes=15, min_samples_leaf=20,
@@ -89,19 +93,18 @@ class LearnedReranker:
         """Features, grades and query of every judged pair in the rankings."""
         texts = dict(zip(queries["query_id"], queries["query"]))
         grades = judgments.set_index(["query_id", "product_id"])["grade"].to_dict()
-        rows, targets, owners = [], [], []
         groups = rankings.sort_values(["query_id", "rank"], kind="stable").groupby("query_id")["product_id"]
-        for query_id, found in tqdm(groups, desc="features", disable=not progress, leave=False):
-            known = np.array([grades.get((query_id, product_id), np.nan) for product_id in found], dtype=np.float64)
-            if np.isnan(known).all() or query_id not in texts:
-                continue
-            judged = ~np.isnan(known)
-            rows.append(self.features.matrix(texts[query_id], found.tolist())[judged])
-            targets.append(known[judged])
-            owners.append(np.full(int(judged.sum()), query_id, dtype=object))
-        if not rows:
-            return np.zeros((0, len(self.features.names))), np.zeros(0), np.zeros(0, dtype=object)
-        return np.concatenate(rows), np.concatenate(targets), np.concatenate(owners)
+        lists = [(query_id, found.tolist(), np.array([grades.get((query_id, product_id), np.nan) for product_id in found], dtype=np.float64))
+                 for query_id, found in groups if query_id in texts]
+        lists = [one for one in lists if not np.isnan(one[2]).all()]
+        rows = [np.zeros((0, len(self.features.names)))]
+        for start in tqdm(range(0, len(lists), BLOCK), desc="features", unit="block", disable=not progress, leave=False):
+            block = lists[start : start + BLOCK]
+            made = self.features.matrices([(texts[query_id], found) for query_id, found, _ in block])
+            rows += [matrix[~np.isnan(known)] for matrix, (_, _, known) in zip(made, block)]
+        targets = [known[~np.isnan(known)] for _, _, known in lists]
+        owners = [np.full(len(known), query_id, dtype=object) for known, (query_id, _, _) in zip(targets, lists)]
+        return np.concatenate(rows), np.concatenate([np.zeros(0), *targets]), np.concatenate([np.zeros(0, dtype=object), *owners])
 
     def with_features(self, features: FeatureMaker) -> LearnedReranker:
         """The same fitted model on another catalogue (features mean the same on any)."""
@@ -111,20 +114,38 @@ class LearnedReranker:
         other._models, other._fold_of, other._trained_on = self._models, {}, self._trained_on
         return other
 
-    def predict(self, query_id: str, query: str, product_ids: tuple[str, ...]) -> np.ndarray:
+    def predict(self, query_id: str, query: str, product_ids: Sequence[str]) -> np.ndarray:
         """Predicted grade of each candidate, float64 (n,)."""
+        return self._predict([(query_id, query, product_ids)])[0]
+
+    def _predict(self, lists: Sequence[tuple[str, str, Sequence[str]]]) -> list[np.ndarray]:
+        """Predicted grades of the candidates of many queries; each model is asked once."""
         if not self._models:
             raise ModelDisabled("LearnedReranker is not fitted; call fit() on the train split first")
-        x = self.features.matrix(query, product_ids)
-        models = [self._models[self._fold_of[query_id]]] if query_id in self._fold_of else self._models
-        return np.mean([model.predict(x) for model in models], axis=0)
+        matrices = self.features.matrices([(query, found) for _, query, found in lists])
+        folds = np.repeat([self._fold_of.get(query_id, -1) for query_id, _, _ in lists], [len(matrix) for matrix in matrices])
+        x = np.concatenate(matrices)
+        values = np.zeros(len(x))
+        for fold in np.unique(folds):  # a query fitted on, by the model that left it out; any other by the mean of all
+            models = self._models if fold < 0 else [self._models[fold]]
+            values[folds == fold] = np.mean([model.predict(x[folds == fold]) for model in models], axis=0)
+        return np.split(values, np.cumsum([len(matrix) for matrix in matrices])[:-1])
+
+    def prepare(self, requests: Sequence[RerankRequest]) -> None:
+        """Predict for these requests together and keep the answers ready."""
+        start = time.perf_counter()
+        predicted = self._predict([(request.query_id, request.query, request.product_ids) for request in requests])
+        each = (time.perf_counter() - start) / max(1, len(requests))
+        self._ready = {request: self._reply(grades, each) for request, grades in zip(requests, predicted)}
 
     def rerank(self, request: RerankRequest) -> Reply:
         """Candidate numbers by falling predicted grade; ties keep the engine's order."""
         start = time.perf_counter()
-        predicted = self.predict(request.query_id, request.query, request.product_ids)
-        order = np.argsort(-predicted, kind="stable")
-        return Reply((order + 1).tolist(), time.perf_counter() - start, model=self.model_id)
+        return self._ready.pop(request, None) or self._reply(
+            self.predict(request.query_id, request.query, request.product_ids), time.perf_counter() - start)
+
+    def _reply(self, predicted: np.ndarray, seconds: float) -> Reply:
+        return Reply((np.argsort(-predicted, kind="stable") + 1).tolist(), seconds, model=self.model_id)
 
 
 def _fold(query_id: str, folds: int, seed: int) -> int:

@@ -69,6 +69,7 @@ class LocalModel:
     def __init__(self, path: Path | str | None = None, *, cache: EmbeddingCache | None = None) -> None:
         self._path, self._cache = path, cache or EmbeddingCache()
         self._loaded: tuple[str, Encoder] | None = None
+        self._ready: dict[RerankRequest, Reply] = {}
 
     @property
     def model_id(self) -> str:
@@ -91,8 +92,18 @@ class LocalModel:
         """Cosine of the query with each text, float32 (n,), in [-1, 1]."""
         return self.embed(texts) @ self.embed([query])[0]
 
+    def prepare(self, requests: Sequence[RerankRequest]) -> None:
+        """Embed all texts of these requests together and keep their answers ready."""
+        start = time.perf_counter()
+        self.embed(sorted({text for request in requests for text in (request.query, *request.texts)}))
+        orders = [self._order(request) for request in requests]
+        each = (time.perf_counter() - start) / max(1, len(requests))
+        self._ready = {request: Reply(order, each, model=self.model_id) for request, order in zip(requests, orders)}
+
     def rerank(self, request: RerankRequest) -> Reply:
         """Candidate numbers by falling similarity."""
         start = time.perf_counter()
-        order = np.argsort(-self.similarity(request.query, request.texts), kind="stable")
-        return Reply((order + 1).tolist(), time.perf_counter() - start, model=self.model_id)
+        return self._ready.pop(request, None) or Reply(self._order(request), time.perf_counter() - start, model=self.model_id)
+
+    def _order(self, request: RerankRequest) -> list[int]:
+        return (np.argsort(-self.similarity(request.query, request.texts), kind="stable") + 1).tolist()

@@ -118,7 +118,11 @@ class ModelDisabled(ModelFailure):
 
 @runtime_checkable
 class RerankModel(Protocol):
-    """A model that orders numbered candidates."""
+    """A model that orders numbered candidates.
+
+    It may also have ``prepare(requests)``: called with the next requests before they are asked one by one, so
+    that work they share is done together. It answers nothing, and a model must not need it.
+    """
 
     model_id: str
     concurrency: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -118,6 +118,12 @@ class RecordingModel:
             data = self._path.read_bytes()
             if data and not data.endswith(b"\n"):
                 self._path.write_bytes(data[: data.rfind(b"\n") + 1])
+
+    def prepare(self, requests: Sequence[RerankRequest]) -> None:
+        """As the model's own ``prepare``, for the questions that are not answered in the file."""
+        todo = [request for request in requests if self._entries.get(request.key, {}).get("status") != "OK"]
+        if todo and hasattr(self._model, "prepare"):
+            self._model.prepare(todo)
 
     def rerank(self, request: RerankRequest) -> Reply:
         """As the model's own ``rerank``."""
