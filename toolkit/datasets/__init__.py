@@ -30,6 +30,7 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "EXAMPLE_QUERIES": "sample",
     "RestartRecord": "restarts",
     "load_restart_record": "restarts",
+    "load_birthday": "birthday",
     "load_sample": "sample",
     "load_sample_causes": "sample",
 })

@@ -49,5 +49,9 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "World": "simulation",
     "Faults": "simulation",
     "simulate": "simulation",
+    "birthday_log": "examples",
+    "search_log": "examples",
+    "hide_fields": "hiding",
+    "masking_curve": "masking",
     "relog": "simulation",
 })
