@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "LocalModel": "local",
     "LearnedReranker": "learned",
     "LexicalModel": "lexical",
-    "learn_bridges": "lexical",
+    "learn_bridges": "bridges",
     "EmbeddingCache": "embedding_cache",
     "OpenAICompatibleModel": "openai_compatible",
     "RecordedModel": "recorded",

@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from toolkit.diagnosis.spelling import Speller
@@ -46,7 +45,7 @@ class LexicalModel:
     engine : EmbeddedEngine
         Its vocabulary says which words the shop uses.
     bridges : mapping of str to str, optional
-        Words no product holds -> the shop's word, as :func:`learn_bridges` finds them.
+        Words no product holds -> the shop's words, as ``learn_bridges`` finds them.
     fields : tuple of str, optional
         Fields that count as evidence; default all of the engine's.
     """
@@ -128,60 +127,3 @@ class LexicalModel:
         queries = pd.DataFrame({"query_id": [str(i) for i in range(len(rare))], "query": [f"{term} {other}" for other in rare]})
         hits = self._engine.run(queries, self._evidence, depth=1).status["total_hits"]
         return int(hits.fillna(0).max())
-
-
-def learn_bridges(
-    engine: EmbeddedEngine, queries: pd.DataFrame, judgments: pd.DataFrame, products: pd.DataFrame, *,
-    field: str = "title", relevant_grade: float = 2.0, min_queries: int = 3, min_share: float = 0.6,
-) -> dict[str, str]:
-    """Words no product holds, matched to the shop's word by the products judged relevant for them.
-
-    Parameters
-    ----------
-    engine : EmbeddedEngine
-    queries, judgments, products : DataFrame
-        Only queries one may learn from: the train split.
-    field : str
-        Product column the shop's word is looked for in.
-    relevant_grade : float
-        Grade from which a judged product counts.
-    min_queries : int
-        Queries with the word that are needed.
-    min_share : float
-        Least share of a query's relevant products that hold the shop's word, averaged over the word's queries.
-
-    Returns
-    -------
-    dict of str to str
-        Unknown term -> the term with the largest share * log(lift), where lift is the share over the
-        share of all products that hold the term, and at least 2. Ours.
-    """
-    relevant = judgments.loc[judgments["grade"] >= relevant_grade, ["query_id", "product_id"]]
-    text = products.set_index("product_id")[field].reindex(relevant["product_id"]).fillna("")
-    held: dict[str, list[frozenset[str]]] = {}
-    for query_id, value in zip(relevant["query_id"], text):
-        held.setdefault(query_id, []).append(frozenset(engine.analyze(value)))
-    used: dict[str, list[dict[str, float]]] = {}
-    for query_id, query in zip(queries["query_id"], queries["query"]):
-        for word in set(engine.analyze(query)) if query_id in held else ():
-            if not any(engine.document_frequency(word, name) for name in engine.fields):
-                used.setdefault(word, []).append(_shares(held[query_id]))
-    found = {word: _best_term(engine, shares, field, min_share) for word, shares in used.items() if len(shares) >= min_queries}
-    return {word: term for word, term in found.items() if term is not None}
-
-
-def _shares(sets: list[frozenset[str]]) -> dict[str, float]:
-    """Share of the sets that hold each term."""
-    terms, counts = np.unique([term for found in sets for term in found], return_counts=True)
-    return dict(zip(terms.tolist(), (counts / len(sets)).tolist()))
-
-
-def _best_term(engine: EmbeddedEngine, shares: list[dict[str, float]], field: str, min_share: float) -> str | None:
-    """The term most typical of these queries' relevant products; None where none is typical enough."""
-    best, best_value = None, 0.0
-    for term in sorted({term for found in shares for term in found}):
-        share = sum(found.get(term, 0.0) for found in shares) / len(shares)
-        lift = share * len(engine.product_ids) / engine.document_frequency(term, field)
-        if share >= min_share and lift >= 2 and share * np.log(lift) > best_value:
-            best, best_value = term, share * float(np.log(lift))
-    return best
