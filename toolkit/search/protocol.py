@@ -27,7 +27,7 @@ class SearchRun:
     status : DataFrame
         One row a query: query_id, status (``ok``, ``zero_results``, ``failed``), reason (null
         unless failed), total_hits (null where unknown), irreproducible (True where Elasticsearch's own
-        score depends on its JVM's start; see ``toolkit/search/SCORING.md``).
+        score depends on its JVM's start, null where the engine cannot tell; see ``toolkit/search/SCORING.md``).
     config : MultiMatch
     depth : int
         Largest number of products returned per query.
@@ -45,21 +45,24 @@ class SearchRun:
         """The rankings table."""
         return self.rankings
 
-    def counts(self) -> dict[str, int]:
-        """Number of queries per status, and of irreproducible ones."""
+    def counts(self) -> dict[str, int | None]:
+        """Number of queries per status, and of irreproducible ones (None where the engine cannot tell)."""
         found = self.status["status"].value_counts()
+        doubtful = self.status["irreproducible"]
         return {
             "queries": len(self.status),
             **{name: int(found.get(name, 0)) for name in ("ok", "zero_results", "failed")},
-            "irreproducible": int(self.status["irreproducible"].fillna(False).astype(bool).sum()),
+            "irreproducible": None if doubtful.isna().all() and len(doubtful) else int(doubtful.fillna(False).astype(bool).sum()),
         }
 
     def summary(self) -> str:
         """The run in one sentence."""
         n = self.counts()
+        doubtful = "how many" if n["irreproducible"] is None else str(n["irreproducible"])
+        unknown = " is unknown here" if n["irreproducible"] is None else ""
         return (f"{n['queries']} queries at depth {self.depth} on {self.engine}: {n['ok']} ok, "
-                f"{n['zero_results']} without results, {n['failed']} failed; {n['irreproducible']} whose "
-                f"Elasticsearch scores are not reproducible. {self.config}")
+                f"{n['zero_results']} without results, {n['failed']} failed; {doubtful} have scores that "
+                f"Elasticsearch does not reproduce after a restart{unknown}. {self.config}")
 
     def warn(self) -> None:
         """Warn about failed queries: a bare rankings table cannot tell them from zero results."""
