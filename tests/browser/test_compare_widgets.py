@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.conftest import ROOT
+
 pytestmark = pytest.mark.browser
 
 ARMS = """
@@ -73,3 +75,11 @@ def test_holes_explorer_turns_a_true_gain_negative(voila_page):
     expect(picture).not_to_have_attribute("src", before)
     box.get_by_role("combobox", name="which").select_option("a random share")
     expect(status).to_contain_text("With a random 40 %")
+
+
+def test_compare_and_decide_in_jupyterlab(lab_page):
+    box = lab_page(ROOT / "notebooks" / "04_compare_and_decide.ipynb", ".gate-explorer").locator(".gate-explorer").first
+    status = box.locator(".part-decision").get_by_role("status")
+    expect(status).to_contain_text("candidate: Insufficient evidence")
+    box.get_by_role("combobox", name="candidate").select_option("itself")
+    expect(status).to_contain_text("itself: Insufficient evidence")

@@ -67,13 +67,12 @@ def test_the_stated_figures(conformance):
 
 
 def test_to_the_last_digit(conformance):
-    names = {k: v for k, v in NAMES.items()}
     for key, qrels in (("qrels.test x results.test", "qrels.test"), ("qrels.rel_level x results.test", "qrels.rel_level")):
         values, _ = scored(conformance, f"trec_eval_v10/{qrels}", "trec_eval_v10/results.test")
         for query, expected in conformance.precise["values"][key].items():
             for theirs, value in expected.items():
-                if theirs in names:
-                    assert values[names[theirs], query] == pytest.approx(value, abs=1e-12), (key, query, theirs)
+                if theirs in NAMES:
+                    assert values[NAMES[theirs], query] == pytest.approx(value, abs=1e-12), (key, query, theirs)
 
 
 def test_condensed_equals_trec_eval_j(conformance):
@@ -95,3 +94,25 @@ def test_the_tie_rule_is_the_difference(conformance):
     row = ours.means.iloc[0]
     assert ours.mean("ap") != theirs.mean("ap") and row["tie_dependent"] > 0
     assert row["tie_worst"] <= theirs.mean("ap") <= row["tie_best"]
+
+
+def test_gdeval_exponential_ndcg_and_err(conformance):
+    """gdeval's ERR divides by 2^4, its best grade: stated inside the measure's name."""
+    expected = conformance.precise["values"]["gdeval (5 decimals) qrels.rel_level x results.test"]
+    judgments = conformance.qrels(conformance.folder / "trec_eval_v10" / "qrels.rel_level").query("grade >= 0")
+    run = conformance.in_trec_order(conformance.run(conformance.folder / "trec_eval_v10" / "results.test"))
+    names = {f"{theirs}@{k}": f"{ours}@{k}" for k in (10, 20) for theirs, ours in (("nDCG(dcg='exp-log2')", "ndcg(gains=exponential)"), ("ERR", "err(max_grade=4)"))}
+    values = evaluate(run, judgments, list(names.values())).to_frame().set_index(["query_id", "metric"])["value"]
+    for query, found in expected.items():
+        for theirs, value in found.items():
+            assert values[query, names[theirs]] == pytest.approx(value, abs=6e-6), (query, theirs)
+
+
+def test_a_missing_query_scores_zero_to_the_last_digit(conformance):
+    expected = conformance.precise["values"]["qrels.test x results.trunc (302 absent: score it 0)"]
+    values, result = scored(conformance, "trec_eval_v10/qrels.test", "trec_eval_v10/results.trunc")
+    for query, found in expected.items():
+        for theirs, value in found.items():
+            if theirs in NAMES:
+                assert values[NAMES[theirs], query] == pytest.approx(value, abs=1e-12)
+    assert result.mean("ndcg@10") == pytest.approx(sum(found["ndcg_cut_10"] for found in expected.values()) / 3, abs=1e-12)

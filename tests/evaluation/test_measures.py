@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolkit.evaluation import ESCI_LINEAR, ESCI_OFFICIAL, EXPONENTIAL, Measure
@@ -13,6 +13,7 @@ from toolkit.evaluation.measures import SENTENCES, parse_measures
 NUMBER = st.floats(0.001, 100, allow_nan=False)
 
 
+@settings(deadline=None)
 @given(name=st.sampled_from(sorted(SENTENCES)), k=st.none() | st.integers(1, 10_000), number=st.none() | NUMBER,
        gains=st.none() | st.sampled_from(["linear", "esci_official", "exponential"]))
 def test_round_trip(name, k, number, gains):
