@@ -16,6 +16,12 @@ from toolkit.lineage.layer2 import clusters_of, weights_of
 from toolkit.lineage.results import POOLED, RATE_COLUMNS, Rates, rate_row, rates_by
 from toolkit.lineage.tables import Log, column, fold_executions, list_sizes
 
+EMPTY_GRAINS = {
+    "rows": "logged rows with an empty list / logged rows: facet and page calls look empty here",
+    "list calls": "distinct (id, text) whose every execution returned nothing / distinct (id, text)",
+    "retrievals": "retrieval ids whose every execution returned nothing / retrieval ids",
+}
+
 
 @dataclass(frozen=True)
 class Quality:
@@ -122,9 +128,7 @@ def empty_results(executions: pd.DataFrame) -> pd.DataFrame:
     text = column(known, "query").astype("str").fillna("")
     calls = sizes.groupby([known["retrieval_id"], text]).max()
     folded = list_sizes(fold_executions(known).table["returned_asset_ids"]) if len(known) else sizes
-    grains = [("rows", sizes, "logged rows with an empty list / logged rows: facet and page calls look empty here"),
-              ("list calls", calls, "distinct (id, text) whose every execution returned nothing / distinct (id, text)"),
-              ("retrievals", folded, "retrieval ids whose every execution returned nothing / retrieval ids")]
+    grains = [(name, found, EMPTY_GRAINS[name]) for name, found in zip(EMPTY_GRAINS, (sizes, calls, folded), strict=True)]
     return pd.DataFrame([{"grain": name, "empty": int((found == 0).sum()), "n": len(found),
                           "value": float((found == 0).mean()) if len(found) else float("nan"), "definition": text} for name, found, text in grains])
 

@@ -2,7 +2,7 @@
 -- Unlogged fields prove nothing and contradict nothing: "supplied" and "hidden" are what remains observed (see evidence.py).
 SELECT
     a.action_id, a.action, a.actor, a.source_retrieval_id, a.retrieval_id, a.role, a.same_request, a.item, a.position,
-    a.retrieval_id IS NOT NULL AND a.item AND a.list_known AND a.position > 0 AS in_list,
+    a.retrieval_id IS NOT NULL AND a.item AND a.list_known AND a.position <> 0 AS in_list,
     a.retrieval_id IS NOT NULL AND a.item AND a.list_known AND a.position = 0 AND NOT a.cut AS off_list,
     a.item AND NOT (a.list_known AND a.position = 0 AND NOT a.cut) AS supplied,
     a.nothing_shown OR (a.shown_known AND a.item AND NOT a.in_shown) AS hidden,
@@ -18,7 +18,7 @@ FROM (
             WHEN coalesce(array_position(r.returned_asset_ids, a.consumed_asset_id), 0) > 0
                 THEN CAST(array_position(r.returned_asset_ids, a.consumed_asset_id) AS BIGINT)
             WHEN coalesce(array_contains(x.asset_ids, a.consumed_asset_id), FALSE)
-                THEN CAST(array_position(x.asset_ids, a.consumed_asset_id) AS BIGINT)
+                THEN -1 -- returned, but by another execution of the id
             ELSE 0
         END AS position,
         coalesce(NOT r.displayed, FALSE) AS nothing_shown,
