@@ -160,7 +160,7 @@ def test_tipping_point_turns_the_difference():
     turned = compare(a, b, everyone, metrics=["ndcg@5"], queries=sorted(c.deltas()["query_id"])).row()["delta"]
     assert turned * c.row()["delta"] < 0 and len(worse)
     whole = pd.concat([judgments, pd.concat([a, b])[["query_id", "product_id"]].drop_duplicates().merge(judgments, how="left").query("grade.isna()").assign(grade=0.0)])
-    assert compare(a, b, whole, metrics=["ndcg@5"]).tipping["sentence"].endswith("no grading of them turns it.")
+    assert compare(a, b, whole, metrics=["ndcg@5"]).tipping["sentence"].endswith("no grading of them turns the difference.")
 
 
 def test_looks_are_counted_once_per_values(tmp_path):

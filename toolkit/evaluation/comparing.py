@@ -17,7 +17,7 @@ from toolkit.evaluation.evaluation import Evaluation
 from toolkit.evaluation.formulas import evaluate_measure
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
 from toolkit.evaluation.holes import delta_bounds
-from toolkit.evaluation.looks import HoldoutLog
+from toolkit.evaluation.looks import HoldoutLog, Looks
 from toolkit.evaluation.measures import Measure, parse_measures
 from toolkit.evaluation.newcomers import newcomers, tipping_point
 from toolkit.evaluation.pairing import OnMissing, align, metric_table
@@ -95,7 +95,7 @@ def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None
     table = _statistics(pairs, names, alpha=alpha, power=power, confidence=confidence, resamples=resamples, seed=seed, drop=catastrophic_drop)
     table = _with_bounds(table, pairs, arms, unseen)
     table.insert(9, "in_family", table["metric"].isin(chosen))
-    table.insert(10, "p_adjusted", _adjusted(table, alpha))
+    table.insert(10, "p_adjusted", _adjusted(table))
     table.insert(11, "significant", table["p_adjusted"] <= alpha)
     first = table.loc[table["metric"] == primary].iloc[0]
     coverage["failed_share"] = _failed_share(first, degraded)
@@ -256,7 +256,7 @@ def _with_bounds(table: pd.DataFrame, pairs: pd.DataFrame, arms: _Arms | None, u
     return table.assign(**pd.DataFrame(rows, index=table.index, columns=list(columns)))
 
 
-def _adjusted(table: pd.DataFrame, alpha: float) -> np.ndarray:
+def _adjusted(table: pd.DataFrame) -> np.ndarray:
     """Adjusted p of the family's metrics, null outside."""
     return benjamini_hochberg(table["p_value"].where(table["in_family"]).to_numpy(dtype=np.float64))
 
@@ -298,7 +298,7 @@ def _definitions(names: list[str], gains: Gains, relevant_grade: float) -> dict[
     return out
 
 
-def _look(log: HoldoutLog | None, hypothesis: str, pairs: pd.DataFrame):
+def _look(log: HoldoutLog | None, hypothesis: str, pairs: pd.DataFrame) -> Looks | None:
     """Record the look, if there is a log."""
     if log is None:
         return None

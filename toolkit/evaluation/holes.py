@@ -109,7 +109,6 @@ class _Form:
     relevant: float
     steps: np.ndarray   # (L,)
     judged: np.ndarray  # (Q, L) judged products at level l or above
-    ideal: np.ndarray   # running sum of ideal discounts, long enough for every index used
 
     @classmethod
     def of(cls, pool: Pool, measure: Measure, gains: Gains, relevant_grade: float) -> _Form:
@@ -123,7 +122,7 @@ class _Form:
             steps = np.diff(level)
             gain = gains.of(grade)
             counts = np.stack([pool.sums(query[gain >= floor]) for floor in level[1:]], axis=1)
-        return cls(measure, gains, relevant, steps, counts, np.zeros(0))
+        return cls(measure, gains, relevant, steps, counts)
 
     def numerator(self, pool: Pool) -> np.ndarray:
         """F0: the numerator with every unjudged product at 0."""
@@ -150,7 +149,8 @@ class _Form:
         running = np.concatenate([np.zeros((len(start), 1)), np.cumsum(np.nan_to_num(weights), axis=1)], axis=1)
         allowed = np.arange(running.shape[1])[None, :] <= count[:, None]
         ideal = self.denominators(int(self.judged.max(initial=0)) + running.shape[1])
-        scale = self.steps if self.measure.name not in ("dcg",) else np.r_[1.0, np.zeros(len(self.steps) - 1)]
+        # DCG has no ideal: its denominator is 1 however many levels there are.
+        scale = np.eye(1, len(self.steps))[0] if self.measure.name == "dcg" else self.steps
         at = [ideal[self.judged[:, [level]] + np.arange(running.shape[1])[None, :]] for level in range(len(self.steps))]
         whole = sum(step * c for step, c in zip(scale, at, strict=True))
         best = np.where(allowed & (whole > 0), (start[:, None] + self.steps.sum() * running) / np.where(whole > 0, whole, 1.0), -np.inf).max(axis=1)
@@ -195,6 +195,10 @@ def _unjudged(lists: list[tuple[Pool, float]], measure: Measure, unseen: int | n
     weight = np.r_[whole["weight"].to_numpy(), np.zeros(len(extra))]
     order = np.lexsort((-weight, query))
     query, weight = query[order], weight[order]
+    if measure.name == "ndcg" and measure.k:  # below the cut only the first k can fill the ideal
+        idle = np.flatnonzero(weight == 0)
+        kept = np.delete(np.arange(len(weight)), idle[positions(query[idle]) >= measure.k])
+        query, weight = query[kept], weight[kept]
     count = np.bincount(query, minlength=size)
     table = np.full((size, int(count.max(initial=0))), np.nan)
     table[query, positions(query)] = weight

@@ -74,8 +74,8 @@ def tipping_point(baseline: Pool, candidate: Pool, measure: Measure, gains: Gain
     count = int((world.adverse(sign) > 0).sum(axis=1)[include].sum())
     share = _crossing(lambda s: world.mean(s, sign, include), delta)
     best = world.gains.max_grade
-    said = ("no grading of them turns it" if math.isnan(share) else
-            f"it turns once {share:.0%} of them are of the best grade (or all of grade {share * best:.2g} where gain = grade)")
+    said = ("no grading of them turns the difference" if math.isnan(share) else
+            f"the difference turns once {share:.0%} of them are of the best grade (or all of grade {share * best:.2g} where gain = grade)")
     return {"metric": str(measure), "delta": delta, "arm": arm, "products": count, "share": share, "grade": share * best,
             "sentence": f"{count} unjudged products stand better in the {arm}'s lists: {said}."}
 

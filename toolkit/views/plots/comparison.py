@@ -198,7 +198,7 @@ def plot_power(sd: float, *, effects: Sequence[float], observed: int | None = No
         title = f"{observed} queries find a true effect of {minimal_detectable(sd, observed, alpha=alpha, power=power):.3f} with {power:.0%} power"
     ax.set_xscale("log")
     ax.set_ylim(0, 1.02)
-    ax.legend(frameon=False, loc="upper left")
+    ax.legend(edgecolor="none", framealpha=1.0, loc="upper left")
     return finish(ax, title=title, xlabel="queries", ylabel="power (share of repeats that find it)")
 
 
