@@ -49,6 +49,14 @@ def test_lab_218_has_the_published_make_up():
     assert made.configs == lab_218().configs  # no data, no clock
 
 
+def test_lab_218_does_without_missing_fields():
+    made = lab_218(MultiMatch({"title": 4, "brand": 2, "description": 1}))
+    assert 60 < len(made) < 218 and made[0].fields == {"title": 4, "brand": 2, "description": 1}
+    assert all(set(config.fields) <= {"title", "brand", "description"} for config in made)
+    with pytest.raises(ValueError, match="another weighed field"):
+        lab_218(MultiMatch({"title": 4}))
+
+
 def test_lab_218_matches_the_published_axis_and_descent_stages(reference_data):
     import json
 

@@ -96,9 +96,9 @@ def best_weights(lists: object, judgments: pd.DataFrame, base: MultiMatch, metri
         ``best_fields`` without tie breaker. It is the first start.
     metric : str
     starts : sequence of MultiMatch, optional
-        Candidates of which the best one is a second start; default: the 218 of
-        :func:`~toolkit.diagnosis.configs.lab_218` where ``base`` has the lab's fields, else none. The result is never worse
-        than any of them.
+        Candidates of which the best one is a second start; default:
+        :func:`~toolkit.diagnosis.configs.lab_218` where ``base`` has the lab's fields, else none. The result is
+        never worse than any of them.
     restarts : int
         Further starts, drawn log-uniformly.
     max_steps : int
@@ -137,8 +137,8 @@ def mean_values(space: WeightSpace, goal: Objective, configs: Sequence[MultiMatc
 def _starts(space: WeightSpace, goal: Objective, base: MultiMatch, starts, restarts: int, seed: int) -> Configurations:
     """The base, the best candidate, and random draws."""
     if starts is None:
-        lab = {"title", "brand", "bullet_point", "description", "category"}
-        starts = lab_218(base) if lab <= set(base.fields) and all(base.fields[name] > 0 for name in lab) else []
+        others = ("brand", "bullet_point", "description", "category")
+        starts = lab_218(base) if base.fields.get("title", 0) > 0 and any(base.fields.get(name, 0) > 0 for name in others) else []
     pairs = [("base", base)]
     if len(starts):
         values = mean_values(space, goal, starts)
