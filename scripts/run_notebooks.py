@@ -32,12 +32,13 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data-folder", help="folder with your own data, for notebooks with that parameter")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                         help="a parameter of every chosen notebook; VALUE is a Python literal, else text")
+    parser.add_argument("--folder", type=Path, default=ROOT / "notebooks", help="folder of the notebooks")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "notebooks", help="folder of the HTML pages")
     parser.add_argument("--timeout", type=float, default=300, help="seconds one cell may take")
     return parser.parse_args(argv)
 
 
-def chosen(names: list[str], folder: Path = ROOT / "notebooks") -> list[Path]:
+def chosen(names: list[str], folder: Path) -> list[Path]:
     """Notebooks whose name begins with one of ``names`` (all for no names), sorted."""
     paths = sorted(folder.glob("*.ipynb"))
     for name in names:
@@ -83,8 +84,8 @@ def run(path: Path, options: argparse.Namespace) -> list[str]:
 def main(argv: list[str] | None = None) -> int:
     """Run the chosen notebooks; 0 when none shows a problem."""
     options = arguments(argv)
-    failed = 0
-    with tqdm(chosen(options.names), unit="notebook", disable=None) as bar:
+    paths, failed = chosen(options.names, options.folder), 0
+    with tqdm(paths, unit="notebook", disable=None) as bar:
         for path in bar:
             bar.set_postfix_str(path.stem)
             start = time.perf_counter()
@@ -93,7 +94,7 @@ def main(argv: list[str] | None = None) -> int:
             bar.write(f"{path.stem}: {'problem' if found else 'clean'}, {time.perf_counter() - start:.1f} s")
             for problem in found:
                 bar.write(f"    {problem}")
-    print(f"{len(chosen(options.names)) - failed} clean, {failed} with problems; pages in {options.output}")
+    print(f"{len(paths) - failed} clean, {failed} with problems; pages in {options.output}")
     return int(failed > 0)
 
 

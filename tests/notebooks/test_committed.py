@@ -48,6 +48,13 @@ def test_parameters_come_first(path):
     assert "import" in code[1].source, "the imports follow the parameters"
 
 
+def test_papermill_sees_the_same_parameters(runner, path):
+    from papermill import inspect_notebook
+
+    names = runner.parameter_names(nbformat.read(path, as_version=4))
+    assert names and list(inspect_notebook(str(path))) == names
+
+
 def test_steps_are_short_and_define_nothing_big(path):
     for cell in cells(path, "code"):
         lines = [line for line in cell.source.splitlines() if line.strip()]

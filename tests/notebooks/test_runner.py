@@ -74,26 +74,26 @@ def test_page_needs_no_network_and_shows_widgets_as_snapshots(runner, write):
     assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="https?:', page)
 
 
-def test_command_line_writes_pages_and_reports_problems(run_notebooks, write, tmp_path, capsys, monkeypatch):
+def test_command_line_writes_pages_and_reports_problems(run_notebooks, write, tmp_path, capsys):
     write("# parameters\ndata_folder = None\ndepth = 1", "print(data_folder, depth)", name="00_good.ipynb")
     write("raise ValueError('bad')", name="01_bad.ipynb")
-    monkeypatch.setattr(run_notebooks.chosen, "__defaults__", (tmp_path,))
-    good = run_notebooks.main(["00", "--set", "depth=7", "--data-folder", str(tmp_path), "--output", str(tmp_path / "pages")])
+    folders = ["--folder", str(tmp_path), "--output", str(tmp_path / "pages")]
+    good = run_notebooks.main(["00", "--set", "depth=7", "--data-folder", str(tmp_path), *folders])
     assert good == 0 and f"{tmp_path} 7" in (tmp_path / "pages" / "00_good.html").read_text(encoding="utf-8")
-    assert run_notebooks.main(["--output", str(tmp_path / "pages")]) == 1
+    assert run_notebooks.main(folders) == 1
     assert "ValueError: bad" in capsys.readouterr().out
     assert (tmp_path / "pages" / "01_bad.html").is_file()
     with pytest.raises(SystemExit, match="no notebook begins with '99'"):
-        run_notebooks.main(["99"])
+        run_notebooks.main(["99", *folders])
 
 
-def test_a_stuck_cell_a_dead_kernel_and_a_wrong_parameter_do_not_end_the_run(run_notebooks, write, tmp_path, capsys, monkeypatch):
+def test_a_stuck_cell_a_dead_kernel_and_a_wrong_parameter_do_not_end_the_run(run_notebooks, write, tmp_path, capsys):
     write("import time\ntime.sleep(60)", name="00_stuck.ipynb")
     write("import os\nos._exit(1)", name="01_dead.ipynb")
     write("# parameters\ndepth = 1", "depth", name="02_good.ipynb")
-    monkeypatch.setattr(run_notebooks.chosen, "__defaults__", (tmp_path,))
-    assert run_notebooks.main(["--timeout", "3", "--output", str(tmp_path / "pages")]) == 1
+    folders = ["--folder", str(tmp_path), "--output", str(tmp_path / "pages")]
+    assert run_notebooks.main(["--timeout", "3", *folders]) == 1
     said = capsys.readouterr().out
     assert "CellTimeoutError" in said and "DeadKernelError" in said and "1 clean, 2 with problems" in said
-    assert run_notebooks.main(["02", "--set", "dept=2", "--output", str(tmp_path / "pages")]) == 1
+    assert run_notebooks.main(["02", "--set", "dept=2", *folders]) == 1
     assert "unknown parameter(s) ['dept']" in capsys.readouterr().out

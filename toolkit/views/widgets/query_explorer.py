@@ -56,7 +56,7 @@ def summary_line(run: SearchRun, terms: list[str], judgments: pd.DataFrame) -> s
 
 
 def ranking_table(found: pd.DataFrame, fields: pd.DataFrame) -> str:
-    """The ranking as HTML: a bar per field, the deciding one dark and in bold."""
+    """The ranking as HTML: a bar per field, the largest dark and in bold."""
     shown = pd.DataFrame({
         "rank": found["rank"],
         "judgment": [_judgment(label, grade) for label, grade in zip(found["label"], found["grade"], strict=True)],
@@ -67,7 +67,7 @@ def ranking_table(found: pd.DataFrame, fields: pd.DataFrame) -> str:
     largest, deciding = fields.max(axis=None), fields.max(axis=1)
     for name in fields:
         shown[name] = [_field_bar(value, largest, value == best) for value, best in zip(fields[name], deciding, strict=True)]
-    return table_html(shown, "Ranking, with the weighted score of each field (dark and bold: the field that decides)",
+    return table_html(shown, "Ranking, with the weighted score of each field (dark and bold: the best field)",
                       digits=2, markup=list(fields))
 
 
