@@ -13,7 +13,7 @@ from toolkit.lineage.matrix import OUTCOME_TEXT, reading_rows
 from toolkit.lineage.simulation import World, simulate
 from toolkit.lineage.tables import Log
 
-QUALITIES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
+QUALITIES = (1.0, 0.8, 0.6, 0.4, 0.2)
 SESSION_GOAL, SESSION_USE = "sessions with a goal", "sessions with a use"
 GOOD, MASKED = "good retrieval rate", "masked failure"
 

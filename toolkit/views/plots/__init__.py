@@ -29,6 +29,8 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "plot_gap": "lineage",
     "plot_layer_rates": "lineage",
     "plot_session_timeline": "lineage",
+    "plot_field_coverage": "readiness",
+    "plot_masking": "readiness",
     "plot_field_ranges": "weights",
     "plot_hinges": "weights",
     "plot_pair_map": "weights",
