@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -64,20 +64,42 @@ def bucket_effects(arms: Mapping[str, tuple[Comparison, int | None]], promise: H
         (paired percentile bootstrap, 95 %), up, down. The promise is NDCG@k whatever the primary metric is.
     """
     bucket_of = promise.table.drop_duplicates("query_id").set_index("query_id")["bucket"]
+    table = group_effects({name: comparison for name, (comparison, _) in arms.items()}, bucket_of, order=list(promise.means["bucket"].unique()))
+    gain = {name: _promised(promise, depth) for name, (_, depth) in arms.items()}
+    table.insert(4, "promised", [gain[row.arm].get(row.group, np.nan) for row in table.itertuples()])
+    return table.rename(columns={"group": "bucket"})
+
+
+def group_effects(comparisons: Mapping[str, Comparison], group_of: pd.Series, *, order: Sequence[str] | None = None) -> pd.DataFrame:
+    """The effect of each arm in groups of queries.
+
+    Parameters
+    ----------
+    comparisons : mapping of str to Comparison
+    group_of : Series
+        query_id -> group; queries without a group are left out.
+    order : sequence of str, optional
+        Order of the groups; default as they come.
+
+    Returns
+    -------
+    DataFrame
+        arm, group, n, now (mean primary metric of the baseline), delta (mean change), ci_low, ci_high (paired
+        percentile bootstrap, 95 %), up, down.
+    """
     rows = []
-    for name, (comparison, depth) in arms.items():
+    for name, comparison in comparisons.items():
         pairs = primary_pairs(comparison)
-        gain = _promised(promise, depth)
-        for bucket, group in pairs.groupby(pairs["query_id"].map(bucket_of), sort=False):
-            delta = group["delta"].dropna().to_numpy(np.float64)
+        for group, part in pairs.groupby(pairs["query_id"].map(group_of), sort=False):
+            delta = part["delta"].dropna().to_numpy(np.float64)
             if not len(delta):
                 continue
             low, high = bootstrap_interval(delta[:, None])[:, 0]
-            rows.append({"arm": name, "bucket": bucket, "n": len(delta), "now": group["baseline"].mean(), "promised": gain.get(bucket, np.nan),
-                         "delta": delta.mean(), "ci_low": low, "ci_high": high, "up": int((delta > 0).sum()), "down": int((delta < 0).sum())})
-    order = {bucket: at for at, bucket in enumerate(promise.means["bucket"].unique())}
-    table = pd.DataFrame(rows)
-    return table.sort_values(["arm", "bucket"], key=lambda column: column.map(order) if column.name == "bucket" else column, kind="stable", ignore_index=True)
+            rows.append({"arm": name, "group": group, "n": len(delta), "now": part["baseline"].mean(), "delta": delta.mean(),
+                         "ci_low": low, "ci_high": high, "up": int((delta > 0).sum()), "down": int((delta < 0).sum())})
+    table = pd.DataFrame(rows, columns=["arm", "group", "n", "now", "delta", "ci_low", "ci_high", "up", "down"])
+    keys = {"arm": {name: at for at, name in enumerate(comparisons)}, "group": {group: at for at, group in enumerate(order or table["group"].unique())}}
+    return table.sort_values(["arm", "group"], key=lambda column: column.map(keys[column.name]), kind="stable", ignore_index=True)
 
 
 def _promised(promise: Headroom, depth: int | None) -> dict[str, float]:

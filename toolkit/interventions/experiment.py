@@ -54,7 +54,7 @@ class Experiment:
         Label, for example ``rerank 50`` or ``rewrite``.
     headroom : Headroom
         What the diagnosis promised, per failure bucket.
-    judgments, queries : DataFrame
+    judgments, queries, products : DataFrame
     noise : DataFrame
         One row an arm that was run twice: arm, metric, n, differing (queries whose value differs), mean
         (second minus first), largest (absolute difference of one query); empty without a rerun.
@@ -65,6 +65,7 @@ class Experiment:
     headroom: Headroom
     judgments: pd.DataFrame
     queries: pd.DataFrame
+    products: pd.DataFrame
     noise: pd.DataFrame
 
     def to_frame(self) -> pd.DataFrame:
@@ -96,6 +97,10 @@ class Experiment:
     def unjudged_newcomers(self) -> pd.DataFrame:
         """Products an arm brought into the top 10: arm, newcomers, unjudged, share (of newcomers without a judgment)."""
         return effects.unjudged_newcomers({name: arm.comparison for name, arm in self.arms.items()})
+
+    def by_group(self, group_of: pd.Series) -> pd.DataFrame:
+        """Effect per group of queries, for example per planted cause (see :func:`toolkit.interventions.effects.group_effects`)."""
+        return effects.group_effects({name: arm.comparison for name, arm in self.arms.items()}, group_of)
 
     def summary(self) -> str:
         """One sentence an arm, with its coverage and the judged share of both arms."""
@@ -160,7 +165,7 @@ def run_intervention(
         noise = pd.concat([effects.noise(name, comparisons[name], _compare(run, outcome, judgments, metrics)) for name, (outcome, _) in again.items()])
     promise = headroom(run, judgments, depths=sorted({*depths, 10} - {n for n in depths if n < 10}), queries=queries, products=products)
     arms = {name: ArmResult(outcome, comparisons[name], verdict(comparisons[name], policy), depth) for name, (outcome, depth) in outcomes.items()}
-    return Experiment(run, arms, promise, judgments, queries, noise.reset_index(drop=True))
+    return Experiment(run, arms, promise, judgments, queries, products, noise.reset_index(drop=True))
 
 
 def combine(*experiments: Experiment, policy: Policy = Policy()) -> Experiment:
@@ -183,6 +188,19 @@ def combine(*experiments: Experiment, policy: Policy = Policy()) -> Experiment:
     arms = {name: replace(arm, comparison=adjusted[name], verdict=verdict(adjusted[name], policy)) for name, arm in arms.items()}
     deepest = max(experiments, key=lambda e: e.headroom.means["depth"].max())
     return replace(first, arms=arms, headroom=deepest.headroom, noise=pd.concat([e.noise for e in experiments], ignore_index=True))
+
+
+def rejudged(experiment: Experiment, judgments: pd.DataFrame, *, metrics: Sequence[str] = METRICS, policy: Policy = Policy()) -> Experiment:
+    """The same rankings under other judgments: nothing is searched and no model is asked again.
+
+    Noise is dropped: it was measured with the judgments before.
+    """
+    run, arms = experiment.baseline, experiment.arms
+    comparisons = adjust_together({name: _compare(run, arm.outcome, judgments, metrics) for name, arm in arms.items()})
+    depths = [int(depth) for depth in experiment.headroom.means["depth"].dropna().unique()]
+    promise = headroom(run, judgments, depths=depths, queries=experiment.queries, products=experiment.products)
+    decided = {name: replace(arm, comparison=comparisons[name], verdict=verdict(comparisons[name], policy)) for name, arm in arms.items()}
+    return replace(experiment, arms=decided, headroom=promise, judgments=judgments, noise=effects.NO_NOISE.copy())
 
 
 def renamed(experiment: Experiment, prefix: str) -> Experiment:
