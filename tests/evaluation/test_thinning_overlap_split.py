@@ -62,6 +62,8 @@ def test_the_winner_of_equals_is_too_good_on_average():
         gaps.append(choice.train - 0.4)
         optimism.append(choice.optimism)
     assert min(gaps) > 0 and np.mean(optimism) == pytest.approx(np.mean(gaps), rel=0.35)
+    odd = select_best(tried.assign(config=tried["config"] + "<b>"), resamples=50)
+    assert "<b>" not in odd._repr_html_() and repr(odd).startswith("Selection: Best of 20")
     assert "too good on average" in choice.summary() and choice.to_frame()["train"].is_monotonic_decreasing
     assert math.isnan(choice.holdout) and select_best(tried, holdout=tried, resamples=50).holdout == pytest.approx(choice.train)
     with pytest.raises(ValueError, match="lacks a value"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass
 
@@ -52,6 +53,10 @@ class Selection:
 
     def __repr__(self) -> str:
         return f"Selection: {self.summary()}"
+
+    def _repr_html_(self) -> str:
+        top = self.table.head(5).to_html(index=False, float_format=lambda v: f"{v:.4f}", escape=True, border=0)
+        return f"<p>{html.escape(self.summary())}</p>{top}"
 
 
 def select_best(train: pd.DataFrame, *, holdout: pd.DataFrame | None = None, resamples: int = 2000, seed: int = 20260816) -> Selection:
