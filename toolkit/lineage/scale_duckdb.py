@@ -112,7 +112,7 @@ class DuckDBEngine:
 
     def batches(self, select: str, rows: int = 200_000) -> Iterator[object]:
         """A large result as ``pyarrow.RecordBatch`` pieces."""
-        yield from self.connection.execute(select).to_arrow_reader(rows)
+        yield from self.connection.sql(select).to_arrow_reader(rows)
 
 
 def literal(text: str) -> str:
