@@ -51,7 +51,8 @@ def plot_weight_curve(curve: WeightCurve, *, low: float = 0.05, high: float = 50
     return finish(ax, title=title, xlabel=f"{curve.label} (log scale)", ylabel=f"mean {curve.definition.split(':')[0]} (n = {curve.n})")
 
 
-def plot_hinges(hinges: pd.DataFrame, *, field: str, current: float, low: float = 0.1, high: float = 100.0, ax: Axes | None = None) -> Axes:
+def plot_hinges(hinges: pd.DataFrame, *, field: str, current: float, low: float | None = None, high: float | None = None,
+                ax: Axes | None = None) -> Axes:
     """Why only ratios count: each document is flat, then rises; it changes places where lines cross.
 
     Parameters
@@ -62,8 +63,8 @@ def plot_hinges(hinges: pd.DataFrame, *, field: str, current: float, low: float 
         Whose weight is on the horizontal axis.
     current : float
         The weight in force.
-    low, high : float
-        Part of the weight axis to show.
+    low, high : float, optional
+        Part of the weight axis to show; default around all bends and the current weight.
     ax : matplotlib Axes, optional
         Where to draw; default a new figure.
 
@@ -73,6 +74,8 @@ def plot_hinges(hinges: pd.DataFrame, *, field: str, current: float, low: float 
         One line a document: thick where it is relevant (grade >= 2), thin and dotted where it is not.
     """
     ax = new_axes(ax, height=4.2)
+    bends = [*(hinges["rest"] / hinges["own"]).dropna(), current or 1.0]
+    low, high = low or min(bends) / 2.5, high or max(bends) * 2.5
     x = np.geomspace(low, high, 200)
     relevant = hinges["grade"].ge(2).fillna(False).to_numpy(bool)
     for row, good in zip(hinges.itertuples(), relevant):
