@@ -51,7 +51,7 @@ def render_active_use(curve: pd.DataFrame, *, kinds: int) -> dict[str, str]:
     """
     chosen = curve.iloc[kinds - 1]
     said = (f"GPR {percent(chosen['value'])} [{percent(chosen['ci_low'])}, {percent(chosen['ci_high'])}]: {int(chosen['count'])} of "
-            f"{int(chosen['n'])} retrievals. {chosen['definition']}.")
+            f"{int(chosen['n'])} retrievals. GPR = {chosen['definition']}.")
     ax = plot_definition_sensitivity(curve)
     if pd.notna(chosen["value"]):
         ax.axvline(kinds - 1, color="grey", linestyle=":", linewidth=1.2)

@@ -159,7 +159,7 @@ def _readable(events: pd.DataFrame) -> pd.DataFrame:
     shown = [value if isinstance(value, str) or not hasattr(value, "__len__") else
              ", ".join(value[:4]) + (f" and {len(value) - 4} more" if len(value) > 4 else "") or "none" for value in events["assets"]]
     # A blank that does not break keeps each time on one line.
-    return events.assign(time=events["time"].dt.strftime("%d\u00a0%b\u00a0%H:%M:%S"), assets=shown)
+    return events.assign(time=events["time"].dt.strftime("%d\u00a0%b\u00a0%H:%M:%S"), assets=pd.Series(shown, index=events.index, dtype=object))
 
 
 def _axes(width: float, height: float) -> Axes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from toolkit.lineage.masking import GOOD, MASKED, QUALITIES, SESSION_GOAL, masking_curve
+from toolkit.lineage.results import percent
 from toolkit.views.html import line, table_html
 from toolkit.views.plots.base import axes_html
 from toolkit.views.plots.readiness import plot_masking
@@ -20,7 +21,7 @@ COVERED = (0, 25, 50, 75, 100)  # positions of the slider, in percent
 
 def masking_curves(*, seed: int = 0) -> dict[int, pd.DataFrame]:
     """The curve of each position of the covering slider: percent -> table."""
-    return {percent: masking_curve(percent / 100, seed=seed) for percent in COVERED}
+    return {covered: masking_curve(covered / 100, seed=seed) for covered in COVERED}
 
 
 def render_masking(curves: Mapping[int, pd.DataFrame], *, covered: int, quality: int) -> dict[str, str]:
@@ -45,7 +46,7 @@ def render_masking(curves: Mapping[int, pd.DataFrame], *, covered: int, quality:
     now = curve[(100 * curve["quality"]).round() == quality].set_index("metric")
     change = 100 * (now["value"] - start["value"])
     said = (f"The model covers for {covered} % of what bad retrievals spoil. As truly good retrievals go from 100 % to {quality} %, {GOOD} moves by "
-            f"{change[GOOD]:+.1f} points and {SESSION_GOAL} by {change[SESSION_GOAL]:+.1f}; masked failures are {now.loc[MASKED, 'value']:.1%} "
+            f"{change[GOOD]:+.1f} points and {SESSION_GOAL} by {change[SESSION_GOAL]:+.1f}; masked failures are {percent(now.loc[MASKED, 'value'])} "
             f"of {int(now.loc[MASKED, 'n'])} judged retrievals.")
     shown = pd.DataFrame({"metric": now.index, "at 100 %": start["value"].reindex(now.index).to_numpy(), f"at {quality} %": now["value"].to_numpy(),
                           "n": now["n"].to_numpy(), "definition": now["definition"].to_numpy()})
