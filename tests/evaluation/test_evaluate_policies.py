@@ -111,6 +111,22 @@ def test_order_is_by_score_then_id_and_by_rank_without_scores():
         evaluate(tied.assign(score=[1.0, math.nan]), J)
 
 
+def test_an_engines_ranks_and_scores_are_one_order():
+    products, queries, judged = tk.load_sample()
+    run = tk.EmbeddedEngine.build(products.head(600), progress=False).run(queries, MultiMatch({"title": 2, "brand": 1}), 50)
+    by_score, by_rank = (evaluate(r, judged, ["ndcg@10", "ap", "judged@10"], status=run.status) for r in (run.rankings.drop(columns="rank"), run.rankings.drop(columns="score")))
+    pd.testing.assert_frame_equal(by_score.to_frame(), by_rank.to_frame(), check_exact=True)
+    assert evaluate(run, judged).notes["rank_conflicts"] == 0
+
+
+@pytest.mark.parametrize("dtype", ["category", object, "string[python]"])
+def test_ids_of_any_text_type_meet(dtype):
+    run = frame([("q1", "a", 3.0), ("q1", "x", 2.0), ("q2", "e", 1.0)])
+    expected = evaluate(run, J, ["ndcg@10"], queries=["q1", "q2"]).to_frame()["value"].tolist()
+    typed = [t.astype({"query_id": dtype, "product_id": dtype}) for t in (run, J)]
+    assert evaluate(*typed, ["ndcg@10"], queries=["q1", "q2"]).to_frame()["value"].tolist() == expected
+
+
 def test_ranks_that_contradict_scores_are_reported():
     run = frame([("q1", "a", 1.0), ("q1", "b", 2.0)]).assign(rank=[1, 2])
     with pytest.warns(EvaluationWarning, match="in 1 queries the rank column contradicts the scores"):

@@ -32,7 +32,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
             "no judged product has a positive grade"),
     "success": ("1 where a relevant product is in the top {k}, else 0; relevant = grade >= {relevant}",
                 "the query has no relevant product"),
-    "judged": ("judged products in the top {k}, divided by min({k}, products returned)", "nothing was returned"),
+    "judged": ("judged products in the top {k}, divided by min({k}, products returned); the mean is over queries", "nothing was returned"),
     "zero_result_rate": ("1 where the search returned nothing, else 0", "never"),
     "rbo": ("rank-biased overlap of two rankings over the top {k}, persistence {p}, residual shared by extrapolation", "both lists are empty"),
 }
