@@ -39,11 +39,11 @@ def search_log(*, seed: int = 0, users: int = 60) -> Log:
     Returns
     -------
     Log
-        No prompts, roles, actors, requests or displays; clicks and add_to_carts; about a quarter of the sources, of the lists and of
-        the retrievals' sessions are not logged.
+        No prompts, roles, actors, requests or displays; clicks and add_to_carts; about a quarter of the sources and of the lists are
+        not logged.
     """
     world = World(users=users, agent_use=0.0, other=0.0, misroute=0.0, judged=0.0)
-    log = simulate(world, Faults(source=0.25, lists=0.25, retrieval_session=0.25), seed=seed).log
+    log = simulate(world, Faults(source=0.25, lists=0.25), seed=seed).log
     log = hide_fields(log, (*NOT_IN_SEARCH_LOGS, "judgments"))
     actions = log.actions[~log.actions["action"].isin(_NOT_IN_SHOPS)].reset_index(drop=True)
     actions["action"] = actions["action"].map(SHOP_ACTIONS).astype(object)

@@ -32,6 +32,7 @@ OTHER_DEFINITIONS = {
     "rank reconciliation": "logged ordinals against places in the returned list",
     "intervals clustered by user": "95 % intervals that resample users, not rows",
 }
+SHOWN = ["metric", "layer", "status", "value", "n", "definition"]  # what is missing stands in the list of fields
 _EXAMPLE = ("r4", "e4")  # a retrieval of the birthday example, and the placement that used it
 _STYLE = ("body{font:13px/1.35 sans-serif;max-width:62em;margin:1.5em auto;padding:0 1em;color:#111}h1{font-size:1.6em;margin:0}h2{font-size:1.15em;"
           "margin:1em 0 .2em}ul{list-style:none;padding:0;margin:0}li{margin:.15em 0}code{background:#eee;padding:0 .2em}pre{background:#eee;"
@@ -86,11 +87,12 @@ class LogChecklist:
 
     def to_markdown(self) -> str:
         """The page as Markdown with check boxes, for an issue or a wiki."""
-        rows = [f"| {' | '.join(_cell(value) for value in row)} |" for row in self.metrics.itertuples(index=False)]
+        shown = self.metrics[SHOWN]
+        rows = [f"| {' | '.join(_cell(value) for value in row)} |" for row in shown.itertuples(index=False)]
         parts = [f"# What to log: {self.name}", self.summary(),
                  "## Log next, in this order", _marks(self.missing, " ") or "Nothing is missing.", "## Logged already", _marks(self.complete, "x") or "Nothing yet.",
                  "## What the log gives today", f"{_sentence(self.use)} Intervals are worst and best case over what is not logged.",
-                 "\n".join([f"| {' | '.join(self.metrics.columns)} |", f"|{'---|' * len(self.metrics.columns)}", *rows]),
+                 "\n".join([f"| {' | '.join(SHOWN)} |", f"|{'---|' * len(SHOWN)}", *rows]),
                  "## How a complete row looks", *(f"```json\n{text}\n```" for text in _examples())]
         return "\n\n".join(parts) + "\n"
 
@@ -104,7 +106,7 @@ class LogChecklist:
         return (f"<h1>What to log: {escape(self.name)}</h1><p>{escape(self.summary())}</p>"
                 f"<h2>Log next, in this order</h2>{_list_html(self.missing, '☐')}<h2>Logged already</h2>{_list_html(self.complete, '☑')}"
                 f"<h2>What the log gives today</h2><p>{escape(_sentence(self.use))} Intervals are worst and best case over what is not logged.</p>"
-                f"{table_html(self.metrics, 'Metrics, with their definitions')}<h2>How a complete row looks</h2>{examples}")
+                f"{table_html(self.metrics[SHOWN], 'Metrics, with their definitions')}<h2>How a complete row looks</h2>{examples}")
 
     def _repr_html_(self) -> str:
         # Below a notebook's own headings the page must not add another first-level one.
@@ -151,14 +153,15 @@ def _value(row: object) -> str | None:
     """A point or an interval as text; null where nothing is said."""
     if pd.isna(row.low) or row.status == "not computable":
         return None
-    return percent(row.low) if row.high - row.low < 1e-12 else f"{percent(row.low)} to {percent(row.high)}"
+    text = percent(row.low) if row.high - row.low < 1e-12 else f"{100 * row.low:.1f} to {100 * row.high:.1f} %"
+    return text.replace(" ", "\u00a0")  # blanks that do not break keep each interval on one line
 
 
 def _coverage(row: object) -> str:
     """What a field is for and how far it is there, in words."""
-    there = f"{100 * row.share:.0f} % of {row.rows:,} rows have it" if row.share < 1 else f"on all {row.rows:,} rows"
+    there = "not logged" if row.share == 0 else f"{100 * row.share:.0f} % of {row.rows:,} rows have it" if row.share < 1 else f"all {row.rows:,} rows have it"
     alone = f"; it alone would complete {row.unlocks}" if row.unlocks else ""
-    return f"{row.meaning}; {there}; needed by {row.needed_by} metrics{alone}"
+    return f"{row.meaning}; {there}; needed by {row.needed_by} metric{'s' if row.needed_by > 1 else ''}{alone}"
 
 
 def _marks(fields: pd.DataFrame, mark: str) -> str:
