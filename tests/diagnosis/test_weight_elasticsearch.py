@@ -1,6 +1,7 @@
 """The same questions on a real Elasticsearch: sweep by field lists, field report by aggregations."""
 
 import uuid
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from toolkit.diagnosis.tuning import tune
 from toolkit.search import ElasticsearchEngine, EmbeddedEngine, MultiMatch
 
 pytestmark = pytest.mark.elasticsearch
+
+PLAIN = replace(LAB_BASE, fuzziness=0)
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +36,13 @@ def engines(elasticsearch_url, catalogue):
 def test_field_lists_on_a_server_give_what_full_searches_give(engines, catalogue):
     """Six orders of magnitude, zeros, absent fields; every pair is also really searched."""
     _, theirs = engines
-    configs = [*log_uniform(LAB_BASE, 7, low=1e-3, high=1e3, seed=1, zero_share=0.2, zero="match"),
-               reweight(LAB_BASE, {"title": None}), MultiMatch({"title": 0, "brand": 0, "category": 0})]
+    draws = list(log_uniform(PLAIN, 8, low=1e-3, high=1e3, seed=1, zero_share=0.2, zero="match"))
+    draws += [replace(config, fuzziness="AUTO") for config in draws[:2]]
+    configs = [*draws, reweight(PLAIN, {"title": None}), MultiMatch({"title": 0, "brand": 0, "category": 0}, fuzziness=0)]
     queries = catalogue.queries
     lists = sweep(theirs, queries, catalogue.judgments, configs, progress=False)
     searched = sweep(theirs, queries, catalogue.judgments, configs, method="search", progress=False)
-    assert lists.searches == len(LAB_BASE.fields) * len(queries)
+    assert lists.searches == 2 * len(LAB_BASE.fields) * len(queries)  # one set of lists for each fuzziness
     assert searched.searches == len(configs) * len(queries)
     differ = (lists.ranking_prints != searched.ranking_prints).sum()
     uncertain = lists.table["uncertain"].sum() / len(lists.metrics)
@@ -65,8 +69,7 @@ def test_field_statistics_agree_on_both_engines(engines):
 
 
 def test_field_report_gives_the_same_verdicts(engines, catalogue):
-    base = MultiMatch(dict(LAB_BASE.fields), fuzziness=0)
-    ours, theirs = (field_report(engine, catalogue.queries, catalogue.judgments, base).table for engine in engines)
+    ours, theirs = (field_report(engine, catalogue.queries, catalogue.judgments, PLAIN).table for engine in engines)
     assert theirs["verdict"].tolist() == ours["verdict"].tolist()
     assert theirs.set_index("field").loc["category", "verdict"] == "dead_in_information"
     np.testing.assert_allclose(theirs["idf_max"].astype(float), ours["idf_max"].astype(float))
@@ -77,6 +80,6 @@ def test_invariances_and_tuning_run_on_a_server(engines, catalogue):
     _, theirs = engines
     found = invariances(MultiMatch({"title": 4, "brand": 2}, fuzziness=0), theirs, catalogue.queries.head(30)).table
     assert (found[found["derived"] == SAME]["rankings_changed"] == 0).all()
-    tuning = tune(theirs, catalogue.queries, catalogue.judgments, LAB_BASE, [reweight(LAB_BASE, {"title": x}) for x in (1, 2, 8)])
+    tuning = tune(theirs, catalogue.queries, catalogue.judgments, PLAIN, [reweight(PLAIN, {"title": x}) for x in (1, 2, 8)])
     assert tuning.verdict.decision in ("promote", "block", "insufficient_evidence")
     assert tuning.train.searches == 5 * len(tuning.split.train)
