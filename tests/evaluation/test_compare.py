@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolkit.evaluation import EvaluationError, HoldoutLog, Measure, adjust_together, compare, evaluate
+from toolkit.evaluation import EXPONENTIAL, EvaluationError, HoldoutLog, Measure, adjust_together, compare, evaluate
 from toolkit.evaluation.comparison import COLUMNS
 from toolkit.search import MultiMatch, SearchRun
 from toolkit.tables import TableError
@@ -110,6 +110,19 @@ def test_rankings_and_metric_tables_agree_and_bounds_hold():
         filled = pd.concat([judgments, holes.assign(grade=rng.integers(0, 4, len(holes)).astype(float))])
         delta = [evaluate(arm, filled, ["ndcg@5"], queries=sorted(c.deltas()["query_id"])).mean("ndcg@5") for arm in (a, b)]
         assert t["hole_low"][0] - 1e-12 <= delta[1] - delta[0] <= t["hole_high"][0] + 1e-12
+
+
+def test_evaluations_bring_their_definitions_and_must_share_them():
+    a, b, judgments = world()
+    ours = [evaluate(arm, judgments, ["ndcg@5"]) for arm in (a, b)]
+    assert compare(*ours).settings["definitions"]["ndcg@5"] == ours[0].definitions["ndcg@5"]
+    assert compare(*ours).coverage["zero_result_rate"].tolist() == [0.0, 0.0]
+    bare = compare(*(e.to_frame() for e in ours))
+    assert "as supplied" in bare.settings["definitions"]["ndcg@5"] and bare.coverage["zero_result_rate"].isna().all()
+    with pytest.raises(EvaluationError, match="different definitions .gains: linear .* against exponential"):
+        compare(ours[0], evaluate(b, judgments, ["ndcg@5"], gains=EXPONENTIAL))
+    with pytest.raises(EvaluationError, match="unjudged: zero against condensed"):
+        compare(ours[0], evaluate(b, judgments, ["ndcg@5"], unjudged="condensed"))
 
 
 def test_condensed_delta_and_coverage_match_evaluate():

@@ -100,7 +100,7 @@ def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None
     first = table.loc[table["metric"] == primary].iloc[0]
     coverage["failed_share"] = _failed_share(first, degraded)
     settings = {"alpha": alpha, "power": power, "confidence": confidence, "resamples": resamples, "seed": seed, "catastrophic_drop": catastrophic_drop,
-                "family_size": len(chosen), "definitions": _definitions(names, gains, relevant_grade), "source": "rankings" if arms else "metric tables"}
+                "family_size": len(chosen), "definitions": _definitions(names, arms, baseline), "source": "rankings" if arms else "metric tables"}
     k = (Measure.parse(primary).k if arms else None) or 10
     return Comparison(
         table=table, pairs=pairs, primary=primary, guardrails=rails, settings=settings, coverage=coverage,
@@ -125,13 +125,14 @@ def _from_tables(baseline: Arm, candidate: Arm, metrics: Sequence[str | Measure]
         if not _is_metrics(arm):
             raise EvaluationError(f"{name}: got {type(arm).__name__}" + (f" with columns {list(arm.columns)}" if isinstance(arm, pd.DataFrame) else "")
                                   + "; expected a metric table (query_id, metric, value), or rankings together with judgments=")
+    _check_same_settings(baseline, candidate)
     tables_ = [metric_table(arm, name) for arm, name in ((baseline, "baseline"), (candidate, "candidate"))]
     wanted = None if metrics is None else [str(m) for m in metrics]
     pairs, _ = align(*tables_, metrics=wanted, on_missing=on_missing, names=("baseline", "candidate"))
     means = [frame.groupby("metric")["value"].mean() for frame in tables_]
     judged = next((m for m in means[0].index if m.startswith("judged") and m in means[1].index), None)
     coverage = pd.DataFrame({"arm": ["baseline", "candidate"], "judged": [m.get(judged, math.nan) for m in means],
-                             "zero_result_rate": [m.get("zero_result_rate", math.nan) for m in means]})
+                             "zero_result_rate": [_zero_result_rate(arm, m) for arm, m in zip((baseline, candidate), means, strict=True)]})
     return pairs, coverage
 
 
@@ -287,15 +288,29 @@ def _one_of(metric: str | Measure, names: list[str], what: str) -> str:
     return str(metric)
 
 
-def _definitions(names: list[str], gains: Gains, relevant_grade: float) -> dict[str, str]:
-    """Definition of each metric whose name can be read, else a note that it came as given."""
-    out = {}
-    for name in names:
-        try:
-            out[name] = Measure.parse(name).definition(gains, relevant_grade)
-        except ValueError:
-            out[name] = f"{name}: as supplied; its definition is not known here."
-    return out
+def _definitions(names: list[str], arms: _Arms | None, baseline: Arm) -> dict[str, str]:
+    """Definition of each metric where it is known: from rankings or evaluations, not from bare tables."""
+    if arms is not None:
+        return {name: Measure.parse(name).definition(arms.gains, arms.relevant) for name in names}
+    known = baseline.definitions if isinstance(baseline, Evaluation) else {}
+    return {name: known.get(name, f"{name}: as supplied; its definition is not known here.") for name in names}
+
+
+def _check_same_settings(baseline: Arm, candidate: Arm) -> None:
+    """Two evaluations under different definitions cannot be subtracted."""
+    if isinstance(baseline, Evaluation) and isinstance(candidate, Evaluation):
+        unlike = [f"{key}: {baseline.settings[key]} against {candidate.settings[key]}" for key in ("gains", "relevant_grade", "unjudged")
+                  if baseline.settings[key] != candidate.settings[key]]
+        if unlike:
+            raise EvaluationError(f"the arms were evaluated under different definitions ({'; '.join(unlike)}); evaluate both alike")
+
+
+def _zero_result_rate(arm: Arm, means: pd.Series) -> float:
+    """Share of queries without results: the metric, else an evaluation's own states; NaN where unknown."""
+    if "zero_result_rate" in means.index or not isinstance(arm, Evaluation):
+        return float(means.get("zero_result_rate", math.nan))
+    answered = arm.queries["state"] != "failed"
+    return float(arm.queries.loc[answered, "state"].isin(["zero_results", "missing"]).mean()) if answered.any() else math.nan
 
 
 def _look(log: HoldoutLog | None, hypothesis: str, pairs: pd.DataFrame) -> Looks | None:
