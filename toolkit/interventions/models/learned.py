@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 import pandas as pd
@@ -85,7 +86,8 @@ class LearnedReranker:
             chosen = fold != left_out if folds > 1 else np.ones(len(y), dtype=bool)
             model = HistGradientBoostingRegressor(max_iter=150, learning_rate=0.08, max_leaf_nodes=15, min_samples_leaf=20,
                                                   l2_regularization=1.0, random_state=self._seed)
-            self._models.append(model.fit(x[chosen], y[chosen]))
+            with _one_thread():
+                self._models.append(model.fit(x[chosen], y[chosen]))
         self._trained_on = f"{len(set(owner.tolist()))} queries, {len(y)} judgments, {folds} fold(s)"
         return self
 
@@ -128,7 +130,8 @@ class LearnedReranker:
         values = np.zeros(len(x))
         for fold in np.unique(folds):  # a query fitted on, by the model that left it out; any other by the mean of all
             models = self._models if fold < 0 else [self._models[fold]]
-            values[folds == fold] = np.mean([model.predict(x[folds == fold]) for model in models], axis=0)
+            with _one_thread():
+                values[folds == fold] = np.mean([model.predict(x[folds == fold]) for model in models], axis=0)
         return np.split(values, np.cumsum([len(matrix) for matrix in matrices])[:-1])
 
     def prepare(self, requests: Sequence[RerankRequest]) -> None:
@@ -146,6 +149,13 @@ class LearnedReranker:
 
     def _reply(self, predicted: np.ndarray, seconds: float) -> Reply:
         return Reply((np.argsort(-predicted, kind="stable") + 1).tolist(), seconds, model=self.model_id)
+
+
+def _one_thread() -> AbstractContextManager:
+    """Boosting on few rows: threads that wait for each other cost more than they give, most of all on a busy machine."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="openmp")
 
 
 def _fold(query_id: str, folds: int, seed: int) -> int:
