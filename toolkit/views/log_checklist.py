@@ -172,7 +172,7 @@ def _marks(fields: pd.DataFrame, mark: str) -> str:
 def _list_html(fields: pd.DataFrame, mark: str) -> str:
     """The same as an HTML list."""
     items = "".join(f"<li>{mark} <code>{escape(row.field)}</code>: {escape(_coverage(row))}</li>" for row in fields.itertuples())
-    return f"<ul>{items}</ul>" if items else "<p>None.</p>"
+    return f'<ul style="list-style:none;padding:0">{items}</ul>' if items else "<p>None.</p>"
 
 
 def _examples() -> list[str]:

@@ -41,7 +41,7 @@ def plot_field_coverage(fields: pd.DataFrame, *, ax: Axes | None = None) -> Axes
         said = "not logged" if row.share == 0 else f"{100 * row.share:.0f} % of {row.rows:,}"
         ax.annotate(said, (100 * row.share, number), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7)
     ax.set_yticks(range(len(fields)), [f"{row.field} ({row.needed_by})" for row in fields.itertuples()], fontsize=8)
-    ax.invert_yaxis()
+    ax.set_ylim(len(fields) - 0.4, -0.6)
     ax.set_xlim(0, 118)
     ax.set_xticks(range(0, 101, 25))
     title = f"{int((share >= 1).sum())} of {len(fields)} fields are complete, {int((share == 0).sum())} are not logged at all"

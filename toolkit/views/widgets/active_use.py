@@ -56,8 +56,8 @@ def render_active_use(curve: pd.DataFrame, *, kinds: int) -> dict[str, str]:
     if pd.notna(chosen["value"]):
         ax.axvline(kinds - 1, color="grey", linestyle=":", linewidth=1.2)
         ax.plot([kinds - 1], [100 * chosen["value"]], marker="D", markersize=9, color=PALETTE[3], linestyle="")
-        ax.annotate(f"chosen: {percent(chosen['value'])}", (kinds - 1, 100 * chosen["value"]), xytext=(0, -16), textcoords="offset points",
-                    ha="center" if 1 < kinds < len(curve) else "left" if kinds == 1 else "right", fontsize=9)
+        ax.annotate(f"chosen: {percent(chosen['value'])}", (kinds - 1, 100 * chosen["value"]), textcoords="offset points", fontsize=9,
+                    xytext=(9, -14) if kinds < len(curve) else (-9, -16), ha="left" if kinds < len(curve) else "right")
     numbers = curve[["role", "value", "ci_low", "ci_high", "count", "n"]].rename(columns={"role": "counts as use", "value": "GPR"})
     numbers.insert(0, "chosen", ["►" if step == kinds else "" for step in range(1, len(curve) + 1)])
     return {"summary": line(said), "picture": axes_html(ax, f"{ax.get_title(loc='left')}. Chosen: the first {kinds} kinds of action."),
@@ -88,8 +88,8 @@ def active_use_explorer(log: Log, *, ladder: Sequence[str] = USE_LADDER, use: Ac
     auto = widgets.Layout(width="auto")
     controls = {
         "kinds": widgets.IntSlider(value=min(3, len(ladder)), min=1, max=len(ladder), description="kinds of action that count"),
-        "display": widgets.Dropdown(options=[("seen unless logged otherwise", "implied"), ("logged as displayed", "required")],
-                                    description="the user", layout=auto),
+        "display": widgets.Dropdown(options=[("implied: seen unless logged otherwise", "implied"), ("required: logged as displayed", "required")],
+                                    description="display", layout=auto),
         "role": widgets.Dropdown(options=[ALL, *roles], description="role", layout=auto),
     }
     curves: dict[tuple[str, str], pd.DataFrame] = {}

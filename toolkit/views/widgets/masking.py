@@ -48,7 +48,7 @@ def render_masking(curves: Mapping[int, pd.DataFrame], *, covered: int, quality:
     said = (f"The model covers for {covered} % of what bad retrievals spoil. As truly good retrievals go from 100 % to {quality} %, {GOOD} moves by "
             f"{change[GOOD]:+.1f} points and {SESSION_GOAL} by {change[SESSION_GOAL]:+.1f}; masked failures are {percent(now.loc[MASKED, 'value'])} "
             f"of {int(now.loc[MASKED, 'n'])} judged retrievals.")
-    shown = pd.DataFrame({"metric": now.index, "at 100 %": start["value"].reindex(now.index).to_numpy(), f"at {quality} %": now["value"].to_numpy(),
+    shown = pd.DataFrame({"metric": now.index, "at\u00a0best": start["value"].reindex(now.index).to_numpy(), f"at\u00a0{quality}\u00a0%": now["value"].to_numpy(),
                           "n": now["n"].to_numpy(), "definition": now["definition"].to_numpy()})
     return {"summary": line(said), "picture": axes_html(plot_masking(curve, current=quality / 100)),
             "numbers": table_html(shown, "Simulated, truth known: shares at the best and at the chosen quality")}
