@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from toolkit.diagnosis.curves import SAME, WeightCurve, field_curve
+from toolkit.diagnosis.curves import WeightCurve, field_curve
 from toolkit.diagnosis.field_statistics import field_statistics, query_idf
 from toolkit.diagnosis.list_evaluation import evaluate_lists, winning_fields
 from toolkit.diagnosis.weight_space import Objective, WeightSpace, objective, weight_space
