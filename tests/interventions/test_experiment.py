@@ -6,7 +6,6 @@ import pytest
 
 import toolkit as tk
 from toolkit.interventions import FeatureMaker, Rerank, Rewrite, generated_world, measure, rejudged, run_intervention, teach
-from toolkit.interventions.effects import movements
 from toolkit.interventions.models import LearnedReranker, LexicalModel, LocalModel, RecordedModel, RecordingModel, Reply
 
 CONFIG = tk.MultiMatch({"title": 4, "brand": 2, "bullet_point": 1, "description": 1})
@@ -156,11 +155,8 @@ def test_misuse_is_refused_with_what_to_do(world):
     assert set(outcome.table["status"]) <= {"DISABLED", "NOT_REQUESTED"} and "not fitted" in outcome.table["reason"].dropna().iloc[0]
 
 
-def test_movements_show_both_ranks_and_unjudged_as_null():
-    before = pd.DataFrame({"query_id": "q", "product_id": list("abc"), "rank": [1, 2, 3]})
-    after = pd.DataFrame({"query_id": "q", "product_id": list("cad"), "rank": [1, 2, 3]})
-    judgments = pd.DataFrame({"query_id": ["q"], "product_id": ["c"], "grade": [3.0]})
-    table = movements(before, after, judgments, "q", 2)
-    assert table["product_id"].tolist() == ["c", "a", "b"]
-    assert table["rank_before"].tolist() == [3, 1, 2]
-    assert table["rank_after"].isna().tolist() == [False, False, True] and table["grade"].isna().tolist() == [False, True, True]
+def test_winners_losers_and_their_movements(measured):
+    table = measured.extremes("learned rerank 50", 3)
+    assert table["delta"].is_monotonic_decreasing and (table["delta"] != 0).all() and table["delta"].iloc[0] > 0
+    moved = measured.movements("learned rerank 50", table["query_id"].iloc[0])
+    assert (moved["rank_candidate"].dropna() >= 1).all() and (moved["move"].dropna() != 0).any()

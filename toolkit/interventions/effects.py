@@ -1,4 +1,4 @@
-"""Tables of an experiment: coverage, per-bucket effect, winners and losers, movements, noise."""
+"""Tables of an experiment: coverage, per-bucket effect, winners and losers, newcomers, noise."""
 
 from __future__ import annotations
 
@@ -117,23 +117,6 @@ def extremes(outcome: Outcome, comparison: Comparison, queries: pd.DataFrame, co
     columns = ["query_id", "status", *[name for name in ("rewritten_query",) if name in outcome.table]]
     named = chosen.merge(queries[["query_id", "query"]], on="query_id").merge(outcome.table[columns], on="query_id")
     return named[["query_id", "query", "baseline", "candidate", "delta", *columns[1:]]]
-
-
-def movements(before: pd.DataFrame, after: pd.DataFrame, judgments: pd.DataFrame, query_id: str, depth: int) -> pd.DataFrame:
-    """Products in either top ``depth`` of one query.
-
-    Returns
-    -------
-    DataFrame
-        product_id, rank_before, rank_after (null where it is not retrieved at all), grade (null: unjudged), by rank_after then rank_before.
-    """
-    ranks = [frame.loc[frame["query_id"] == query_id].set_index("product_id")["rank"] for frame in (before, after)]
-    shown = [product_id for product_id in dict.fromkeys([*ranks[1].index, *ranks[0].index])
-             if min(ranks[0].get(product_id, depth + 1), ranks[1].get(product_id, depth + 1)) <= depth]
-    grades = judgments.loc[judgments["query_id"] == query_id].drop_duplicates("product_id").set_index("product_id")["grade"]
-    table = pd.DataFrame({"product_id": shown, "rank_before": ranks[0].reindex(shown).astype("Int64").to_numpy(),
-                          "rank_after": ranks[1].reindex(shown).astype("Int64").to_numpy(), "grade": grades.reindex(shown).to_numpy()})
-    return table.sort_values(["rank_after", "rank_before"], kind="stable", ignore_index=True)
 
 
 def unjudged_newcomers(comparisons: Mapping[str, Comparison]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from toolkit.diagnosis.ceiling import Headroom, headroom
 from toolkit.evaluation.comparison import Comparison, adjust_together
 from toolkit.evaluation.comparing import compare
 from toolkit.evaluation.deciding import Policy, Verdict, verdict
+from toolkit.evaluation.movements import rank_movements
 from toolkit.interventions import effects
 from toolkit.interventions.outcome import Outcome
 from toolkit.interventions.rerank import Rerank
@@ -90,9 +91,9 @@ class Experiment:
         """Biggest winners and losers of an arm: query_id, query, baseline, candidate, delta, status."""
         return effects.extremes(self.arms[arm].outcome, self.arms[arm].comparison, self.queries, count)
 
-    def movements(self, arm: str, query_id: str, depth: int = 10) -> pd.DataFrame:
-        """Both rankings of one query side by side: product_id, rank_before, rank_after, grade (null: unjudged)."""
-        return effects.movements(self.baseline.rankings, self.arms[arm].outcome.rankings, self.judgments, query_id, depth)
+    def movements(self, arm: str, query_id: str, k: int = 10) -> pd.DataFrame:
+        """Both rankings of one query side by side (see :func:`toolkit.evaluation.movements.rank_movements`)."""
+        return rank_movements(self.baseline.rankings, self.arms[arm].outcome.rankings, self.judgments, query_id, k=k)
 
     def unjudged_newcomers(self) -> pd.DataFrame:
         """Products an arm brought into the top 10: arm, newcomers, unjudged, share (of newcomers without a judgment)."""
