@@ -19,6 +19,7 @@ from toolkit.lineage import layer0, layer1, layer2, layer3
 from toolkit.lineage.definitions import CORRECT, REJECT, USE_LADDER, ActiveUse, GoodRetrieval
 from toolkit.lineage.matrix import CELLS
 from toolkit.lineage.results import POOLED, RATE_COLUMNS, Rates
+from toolkit.lineage.scale_checks import Look, look_at, sizes_of
 from toolkit.lineage.scale_measures import Engine, Measure, rates_of
 from toolkit.lineage.scale_sources import SCHEMAS, find_tables
 from toolkit.lineage.tables import Log
@@ -166,12 +167,10 @@ def count_views(engine: Engine, given: set[str], settings: Settings, *, progress
     """
     from tqdm.auto import tqdm
 
-    from toolkit.lineage.scale_checks import check_views, sizes_of
-
     steps = tqdm(total=8, desc="counting", disable=not progress)
     prepare(engine, given)
-    check_views(engine, given)
-    facts = _facts(engine, settings)
+    look = look_at(engine, given)
+    facts = _facts(look, settings)
     steps.update()
     values = settings.literals() | {"retrieval_unit": _unit("r", facts["retrieval_cluster"], "retrieval_id"),
                                     "prompt_unit": _unit("p", facts["prompt_cluster"], "prompt_id")}
@@ -188,7 +187,7 @@ def count_views(engine: Engine, given: set[str], settings: Settings, *, progress
     engine.drop("retrieval_flags")
     steps.update(steps.total - steps.n)
     steps.close()
-    return ScaleCounts(**tables, positions=positions, empty_results=empties, sizes=sizes_of(engine, given))
+    return ScaleCounts(**tables, positions=positions, empty_results=empties, sizes=sizes_of(look, given))
 
 
 def prepare(engine: Engine, given: set[str]) -> None:
@@ -216,24 +215,20 @@ def in_list(names: Sequence[str]) -> str:
     return "(" + ", ".join(text_literal(name) for name in names) + ")"
 
 
-def _facts(engine: Engine, settings: Settings) -> dict[str, object]:
+def _facts(look: Look, settings: Settings) -> dict[str, object]:
     """What of the log decides how it is counted."""
-    r = engine.frame("SELECT count(user_id) AS users, count(session_id) AS sessions, count(sampling_weight) AS weights, "
-                     "count(returned_asset_ids) AS lists FROM retrievals").iloc[0]
-    p = engine.frame("SELECT count(user_id) AS users, count(session_id) AS sessions, count(sampling_weight) AS weights, "
-                     "count(entry_point) AS entries FROM prompts").iloc[0]
-    j = engine.frame("SELECT count(*) AS judgments, count(retrieval_id) AS by_id FROM judgments").iloc[0]
-    return {"retrieval_cluster": _cluster(r, settings.cluster), "prompt_cluster": _cluster(p, settings.cluster), "entries": bool(p["entries"]),
-            "retrieval_weights": bool(r["weights"]), "prompt_weights": bool(p["weights"]), "by_query": bool(j["judgments"] and not j["by_id"]),
-            "graded": bool(j["judgments"] and r["lists"])}
+    prompts, retrievals, judgments = look["prompts"], look["retrievals"], look["judgments"]
+    return {"retrieval_cluster": _cluster(retrievals, settings.cluster, "retrievals"), "prompt_cluster": _cluster(prompts, settings.cluster, "prompts"),
+            "entries": bool(prompts["entries"]), "retrieval_weights": bool(retrievals["weights"]), "prompt_weights": bool(prompts["weights"]),
+            "by_query": bool(judgments["rows"] and not judgments["by_id"]), "graded": bool(judgments["rows"] and retrievals["lists"])}
 
 
-def _cluster(counts: pd.Series, cluster: str | None) -> str | None:
+def _cluster(look: Mapping[str, int], cluster: str | None, name: str) -> str | None:
     """The column whose values are resampled together; None: rows."""
     if cluster == "auto":
-        return "user_id" if counts["users"] else "session_id" if counts["sessions"] else None
-    if cluster is not None and not counts["users" if cluster == "user_id" else "sessions"]:
-        raise ValueError(f"cluster {cluster!r}: no row has a value; expected one of the logged columns, or None for row-wise intervals")
+        return "user_id" if look["users"] else "session_id" if look["sessions"] else None
+    if cluster is not None and look["rows"] and not look["users" if cluster == "user_id" else "sessions"]:
+        raise ValueError(f"cluster {cluster!r}: no row of {name} has a value; expected one of the logged columns, or None for row-wise intervals")
     return cluster
 
 

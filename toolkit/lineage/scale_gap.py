@@ -14,6 +14,7 @@ from toolkit.lineage.definitions import GOAL_ACTIONS
 from toolkit.lineage.gap import LINEAGE_ONLY, RULE_ONLY
 from toolkit.lineage.results import card, percent
 from toolkit.lineage.scale import in_list, prepare, statement
+from toolkit.lineage.scale_checks import look_at
 from toolkit.lineage.scale_measures import Engine
 from toolkit.lineage.scale_sources import SCHEMAS, find_tables
 from toolkit.lineage.users import credit_touches, run_by_user
@@ -73,7 +74,6 @@ def count_gap(source: str | Path | Mapping[str, str | Path], rule: str = "any_to
         As for :func:`toolkit.lineage.attribution_gap`; credits of first and last touch and of the time window are made by
         :func:`toolkit.lineage.users.credit_touches` over whole users.
     """
-    from toolkit.lineage.scale_checks import check_views
     from toolkit.lineage.scale_duckdb import DuckDBEngine
 
     with DuckDBEngine(memory_limit=memory_limit, threads=threads, temp_directory=temp_directory) as engine:
@@ -81,7 +81,7 @@ def count_gap(source: str | Path | Mapping[str, str | Path], rule: str = "any_to
         for name in SCHEMAS:
             engine.load(name, paths.get(name))
         prepare(engine, set(paths))
-        check_views(engine, set(paths) - {"judgments"})
+        look_at(engine, set(paths))
         return gap_of_views(engine, rule, outcomes, window, partial(_credit, engine, progress=progress))
 
 
