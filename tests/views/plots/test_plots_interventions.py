@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from toolkit.views.plots.interventions import plot_coverage, plot_effects, plot_promise
+from toolkit.views.plots.interventions import plot_coverage, plot_effects, plot_group_effects, plot_promise
 
 EFFECTS = pd.DataFrame({
     "arm": ["rerank 20", "rewrite", "rewrite"], "verdict": ["promote", "block", "block"], "metric": ["ndcg@10", "ndcg@10", "mrr@10"], "n": [600, 600, 600],
@@ -44,3 +44,14 @@ def test_coverage_bars_add_up_to_all_queries():
     assert widths == [600, 600]
     assert {text.get_text() for text in ax.texts} == {"228 up, 53 down", "37 up, 27 down"}
     assert "281 of 600" in ax.get_title(loc="left")
+
+
+def test_group_effects_draw_each_arm_in_each_group():
+    groups = BUCKETS.rename(columns={"bucket": "group"})
+    both = pd.concat([groups, groups.assign(arm="rewrite", delta=[0.0, 0.1, 0.3])], ignore_index=True)
+    ax = plot_group_effects(both)
+    assert "rerank 20 → 11-50 (+0.50); rewrite → not retrieved (+0.30)" in ax.get_title(loc="left")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["does not fail (n = 400)", "11-50 (n = 60)", "not retrieved (n = 40)"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rerank 20", "rewrite"]
+    with pytest.raises(ValueError, match="no arm.*rerank 20"):
+        plot_group_effects(both, arms=["no arm"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,6 +84,44 @@ def plot_promise(buckets: pd.DataFrame, *, arm: str, ax: Axes | None = None) -> 
     helped = failing.loc[failing["delta"].idxmax()] if len(failing) else rows.loc[rows["delta"].idxmax()]
     title = f"{arm} helps most where the first relevant product is {helped['bucket']}: {helped['delta']:+.3f}" if helped["delta"] > 0 else f"{arm} helps no failing bucket"
     return finish(axes, title=title, xlabel="change of mean NDCG@10")
+
+
+def plot_group_effects(groups: pd.DataFrame, *, arms: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+    """The effect of some arms in each group of queries, for example per planted cause.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        ``Experiment.by_group(...)``: arm, group, n, delta, ci_low, ci_high.
+    arms : sequence of str, optional
+        Which arms to draw, default all.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        One point with its interval an arm and group.
+    """
+    chosen = list(dict.fromkeys(groups["arm"])) if arms is None else list(arms)
+    unknown = set(chosen) - set(groups["arm"])
+    if unknown:
+        raise ValueError(f"plot_group_effects: arm(s) {sorted(unknown)} are not in the table; it has {list(groups['arm'].unique())}")
+    names = list(dict.fromkeys(groups["group"]))
+    axes = new_axes(ax, width=7.0, height=1.2 + 0.55 * len(names))
+    for at, arm in enumerate(chosen):
+        rows = groups[groups["arm"] == arm]
+        y = rows["group"].map(names.index) + 0.5 * ((at + 0.5) / len(chosen) - 0.5)
+        errors = np.abs(rows[["ci_low", "ci_high"]].to_numpy().T - rows["delta"].to_numpy())
+        axes.errorbar(rows["delta"], y, xerr=errors, marker=MARKERS[at % len(MARKERS)], color=PALETTE[at % len(PALETTE)], linestyle="none", capsize=3, label=arm)
+    axes.axvline(0, color="black", linewidth=0.8)
+    size = groups.drop_duplicates("group").set_index("group")["n"]
+    axes.set_yticks(range(len(names)), [f"{name.replace('_', ' ')} (n = {size[name]})" for name in names])
+    axes.invert_yaxis()
+    axes.legend(fontsize=8, frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.4, -0.2))
+    best = groups[groups["arm"].isin(chosen)].sort_values("delta").groupby("arm", sort=False).tail(1).set_index("arm")
+    title = "Helped most: " + "; ".join(f"{arm} → {best['group'][arm].replace('_', ' ')} ({best['delta'][arm]:+.2f})" for arm in chosen[:2])
+    return finish(axes, title=title, xlabel="change of the mean, 95 % interval")
 
 
 def plot_coverage(coverage: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
