@@ -17,6 +17,7 @@ import pandas as pd
 from toolkit.lineage import ActiveUse, Log, birthday_log, bounds, readiness
 from toolkit.lineage.audit import Readiness
 from toolkit.lineage.results import POOLED, percent
+from toolkit.tables import ACTIONS, RETRIEVALS, Schema
 from toolkit.views.html import escape, table_html
 
 # Definitions of audited metrics that are no bounded share.
@@ -180,9 +181,14 @@ def _examples() -> list[str]:
     log = birthday_log()
     retrieval = log.retrievals[log.retrievals["retrieval_id"] == _EXAMPLE[0]]
     action = log.actions[log.actions["action_id"] == _EXAMPLE[1]]
-    return [json.dumps({name: value.isoformat() if isinstance(value, pd.Timestamp) else value for name, value in frame.iloc[0].items()
-                        if not (pd.api.types.is_scalar(value) and pd.isna(value))}, ensure_ascii=False, default=lambda value: value.item())
-            for frame in (retrieval, action)]
+    return [json.dumps(_known(frame, schema), ensure_ascii=False) for frame, schema in ((retrieval, RETRIEVALS), (action, ACTIONS))]
+
+
+def _known(row: pd.DataFrame, schema: Schema) -> dict[str, object]:
+    """Known values of a one-row table in the schema's order, as JSON has them."""
+    values = {column.name: row[column.name].iloc[0] for column in schema.columns if column.name in row}
+    return {name: value.isoformat() if isinstance(value, pd.Timestamp) else getattr(value, "item", lambda value=value: value)()
+            for name, value in values.items() if not (pd.api.types.is_scalar(value) and pd.isna(value))}
 
 
 def _cell(value: object) -> str:
