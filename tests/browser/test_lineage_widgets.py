@@ -1,13 +1,15 @@
-"""The lineage widgets as a user meets them."""
+"""The lineage widgets as a user meets them, and their notebook in JupyterLab."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
 def test_lineage_explorer_turns_points_into_intervals(voila_page):
@@ -71,3 +73,14 @@ def test_masking_slider_leaves_sessions_flat(voila_page):
     expect(status).to_contain_text("sessions with a goal by -")
     expect(status).to_contain_text("masked failures are 0.0 %")
     expect(box.locator("tbody tr")).to_have_count(4)
+
+
+def test_attribution_gap_in_jupyterlab(lab_page):
+    page = lab_page(NOTEBOOKS / "06_attribution_gap.ipynb", ".lineage-explorer")
+    box = page.locator(".lineage-explorer")
+    expect(box.get_by_role("status")).to_contain_text("8 of 8 metrics are points")
+    asset = box.get_by_label("consumed asset")
+    asset.focus()
+    asset.press("Space")
+    expect(box.get_by_role("status")).to_contain_text("Not logged: consumed asset")
+    expect(page.get_by_text("Traceback")).to_have_count(0)
