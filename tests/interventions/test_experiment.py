@@ -30,9 +30,9 @@ def taught(world):
 
 
 @pytest.fixture(scope="module")
-def measured(world, taught):
+def measured(generated, world, taught):
     catalogue, engine, test, _, baseline = world
-    return measure(engine, test, catalogue.judgments, catalogue.products, CONFIG, taught, depths=(50,), embedder=EMBEDDER, baseline=baseline, progress=False)
+    return measure(engine, test, generated.judgments_of(baseline.rankings), catalogue.products, CONFIG, taught, depths=(50,), embedder=EMBEDDER, baseline=baseline, progress=False)
 
 
 class Oracle:
@@ -96,7 +96,7 @@ def test_holes_hide_the_effect_that_complete_judgments_show(generated, measured)
     assert row(holes)["verdict"] != "promote" and row(holes)["judged_candidate"] < row(measured)["judged_candidate"]
     unjudged = holes.unjudged_newcomers().set_index("arm")["share"] - measured.unjudged_newcomers().set_index("arm")["share"]
     assert (unjudged > 0.1).all()
-    again = rejudged(holes, generated.catalogue.judgments)
+    again = rejudged(holes, measured.judgments)
     pd.testing.assert_frame_equal(again.to_frame(), measured.to_frame())
     pd.testing.assert_frame_equal(again.buckets(), measured.buckets())
 

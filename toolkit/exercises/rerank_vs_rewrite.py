@@ -32,7 +32,7 @@ def check_unjudged_share(answer: object, experiment: Experiment, arm: str) -> Fe
     """The share of an arm's newcomers in the top 10 that nobody judged (to two decimals)."""
     share = experiment.unjudged_newcomers().set_index("arm").loc[arm, "share"]
     return check_number(answer, float(share), tolerance=0.006,
-                        hint="experiment.unjudged_newcomers() counts, per arm, the products that came into the top 10 and those of them without a grade.",
+                        hint="unjudged_newcomers() of the experiment under sampled judgments counts, per arm, the products that came into the top 10 and those of them without a grade.",
                         praise="Each of them counts as irrelevant until somebody looks at it: judge these first.")
 
 

@@ -53,6 +53,13 @@ class GeneratedWorld:
         """query_id -> planted cause."""
         return self.catalogue.causes.set_index("query_id")["cause"]
 
+    def judgments_of(self, rankings: pd.DataFrame) -> pd.DataFrame:
+        """The complete judgments, with an I for each product of these rankings that they leave out: what has no grade there is truly irrelevant."""
+        known = self.catalogue.judgments
+        pairs = rankings[["query_id", "product_id"]].merge(known[["query_id", "product_id"]], how="left", indicator=True)
+        wrong = pairs.loc[pairs["_merge"] == "left_only", ["query_id", "product_id"]].assign(label="I", grade=0.0)
+        return pd.concat([known, wrong], ignore_index=True)
+
 
 def generated_world(products: int = 2_000, queries: int = 1_500, seed: int = 5, *, test: int = 400, hard_share: float = 0.5) -> GeneratedWorld:
     """Generate, index and split a catalogue.

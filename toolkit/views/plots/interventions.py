@@ -41,8 +41,9 @@ def plot_effects(comparisons: pd.DataFrame, *, metric: str = "ndcg@10", ax: Axes
         kind = list(DECISIONS).index(row["verdict"])
         axes.errorbar(row["delta"], at, xerr=[[row["delta"] - row["ci_low"]], [row["ci_high"] - row["delta"]]], capsize=4,
                       marker=MARKERS[kind], color=PALETTE[(2, 3, 7)[kind]], linestyle="none")
-        axes.annotate(f"{row['delta']:+.4f}  {DECISIONS[row['verdict']]}", (row["ci_high"], at), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.axvline(0, color="black", linewidth=0.8)
+        axes.annotate(f"{row['delta']:+.4f}  {DECISIONS[row['verdict']]}", (row["ci_high"], at), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+    axes.axvline(0, color="black", linewidth=0.8, zorder=0)
     axes.set_yticks(range(len(rows)), [f"{row['arm']}\njudged {row['judged_baseline']:.2f} → {row['judged_candidate']:.2f}" for _, row in rows.iterrows()])
     axes.margins(x=0.35, y=0.25)
     axes.invert_yaxis()

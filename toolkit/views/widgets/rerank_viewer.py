@@ -56,7 +56,7 @@ def _sentence(experiment: Experiment, arm: str, query_id: str) -> str:
     reason = f" ({row['reason']})" if isinstance(row["reason"], str) else ""
     change = ("undefined: no relevant product is judged" if pd.isna(pair["delta"])
               else f"{pair['baseline']:.3f} → {pair['candidate']:.3f}, {pair['delta']:+.3f}")
-    return f"“{text}”{searched}. {arm}: {row['status']}{reason}; {chosen.comparison.primary} {change}."
+    return f"“{text}”{searched}; {arm}: {row['status']}{reason}; {chosen.comparison.primary} {change}."
 
 
 def most_changed(experiment: Experiment, count: int = 60) -> list[tuple[str, str]]:

@@ -69,9 +69,11 @@ def render_rewrites(outcome: Outcome, guard: RewriteGuard | None = None, compari
     text = shown["query"].fillna("") + " " + shown["proposed"].fillna("")
     shown = shown[text.str.contains(contains, case=False, regex=False)]
     shown = shown.sort_values("decision", key=lambda column: column.map(DECISIONS.index), kind="stable")
+    shown = shown.drop(columns="query_id").assign(change=[None if pd.isna(value) else f"{value:+.3f}" for value in shown["change"]])
+    metric = "metric" if comparison is None else comparison.primary
     return {"summary": line(f"{len(rows)} queries asked about: {counts}. Shown: {len(shown)}."),
             "own": line(_own(guard, typed, proposed)) if typed or proposed else "",
-            "rewrites": table_html(shown.drop(columns="query_id"), "Rewrites", limit=25)}
+            "rewrites": table_html(shown.rename(columns={"change": f"change of {metric}"}), "Rewrites", limit=25)}
 
 
 def _own(guard: RewriteGuard | None, typed: str, proposed: str) -> str:
