@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from toolkit.lineage.tables import LINKS, Log, empty_prompts
@@ -56,6 +57,5 @@ def _without(frame: pd.DataFrame | None, name: str) -> pd.DataFrame | None:
     """The table with one column null, of the same type where that can be null."""
     if frame is None or name not in frame.columns:
         return frame
-    nullable = "boolean" if frame[name].dtype == bool else frame[name].dtype
-    keeps = isinstance(nullable, (pd.DatetimeTZDtype, pd.StringDtype)) or nullable == "boolean"
-    return frame.assign(**{name: pd.Series([None] * len(frame), index=frame.index, dtype=nullable if keeps else object)})
+    values = frame[name].astype("boolean") if frame[name].dtype == bool else frame[name]
+    return frame.assign(**{name: values.mask(np.ones(len(frame), dtype=bool))})

@@ -29,7 +29,7 @@ def masking_curve(covered: float, *, qualities: Sequence[float] = QUALITIES, wor
     qualities : sequence of float
         Shares of retrievals that are truly good, where they return anything.
     world : World, optional
-        Everything else; default a world without misrouted prompts.
+        Everything else; default a world without misrouted prompts whose assets only users use, as they see them.
     seed : int
         The same for each quality, so that the points differ by quality and not by luck.
 

@@ -12,7 +12,7 @@ from toolkit.lineage import ActiveUse, Log, attribution_gap, bounds, hide_fields
 from toolkit.lineage.bounding import Bounds
 from toolkit.lineage.definitions import GOAL_ACTIONS
 from toolkit.lineage.results import POOLED, percent
-from toolkit.lineage.tables import column
+from toolkit.lineage.tables import column, is_list
 from toolkit.views.html import details, line, table_html
 from toolkit.views.plots.base import axes_html
 from toolkit.views.plots.lineage import plot_bounds, plot_session_timeline
@@ -62,7 +62,8 @@ def users_of(log: Log) -> list[str]:
     """Users to choose from: first those who used an asset in another session than its retrieval's, short timelines before long ones."""
     sessions = pd.Series(column(log.retrievals, "session_id").to_numpy(dtype=object), index=log.retrievals["retrieval_id"].to_numpy(dtype=object))
     origin = column(log.actions, "source_retrieval_id").map(sessions)
-    crossed = log.actions[(origin.notna() & (origin != column(log.actions, "session_id"))).to_numpy(dtype=bool)]
+    own = column(log.actions, "session_id")
+    crossed = log.actions[(origin.notna() & own.notna() & (origin != own).fillna(False)).to_numpy(dtype=bool)]
     first = set(column(crossed, "user_id").dropna())
     counts = column(log.retrievals, "user_id").dropna().value_counts()
     return sorted(counts.index, key=lambda user: (user not in first, counts[user], user))[:MOST_USERS]
@@ -107,7 +108,7 @@ def render_lineage(log: Log, *, user_id: str, hidden: Sequence[str] = (), comple
 
 
 def render_timeline(log: Log, user_id: str, *, source: bool = True) -> str:
-    """The timeline as HTML; of all fields that can be hidden, only the logged sources show in it."""
+    """The timeline as HTML. Without sources its lines go; actions keep their lanes, so that they can be found again."""
     seen = log if source else hide_fields(log, TOGGLES["source"][1])
     return axes_html(plot_session_timeline(seen, user_id=user_id, ax=_axes(9.0, 3.4)))
 
@@ -156,10 +157,17 @@ def lineage_explorer(log: Log, *, use: ActiveUse | None = None, goals: Sequence[
 
 def _readable(events: pd.DataFrame) -> pd.DataFrame:
     """Short times and short lists."""
-    shown = [value if isinstance(value, str) or not hasattr(value, "__len__") else
-             ", ".join(value[:4]) + (f" and {len(value) - 4} more" if len(value) > 4 else "") or "none" for value in events["assets"]]
+    assets = pd.Series([_short(value) for value in events["assets"]], index=events.index, dtype=object)
     # A blank that does not break keeps each time on one line.
-    return events.assign(time=events["time"].dt.strftime("%d\u00a0%b\u00a0%H:%M:%S"), assets=pd.Series(shown, index=events.index, dtype=object))
+    return events.assign(time=events["time"].dt.strftime("%d\u00a0%b\u00a0%H:%M:%S"), assets=assets)
+
+
+def _short(assets: object, most: int = 4) -> object:
+    """A list as its first ids; an empty one in words, anything else as it is."""
+    if not is_list(assets):
+        return assets
+    more = f" and {len(assets) - most} more" if len(assets) > most else ""
+    return ", ".join(assets[:most]) + more if len(assets) else "none"
 
 
 def _axes(width: float, height: float) -> Axes:
