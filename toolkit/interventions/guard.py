@@ -73,10 +73,11 @@ class RewriteGuard:
         """Each negation must stay, whatever its word, with every term it excludes."""
         before, after = negations(original), negations(rewritten)
         kept = {term for negation in after for term in self.analyze(negation.scope)}
-        lost = [negation for negation in before if not set(self.analyze(negation.scope)) & kept]
-        narrowed = [n for n in before if n not in lost and not set(self.analyze(n.scope)) <= kept | _SMALL_WORDS]
+        holds = {term for negation in before for term in self.analyze(negation.scope) if _spelt(term, kept)}
+        lost = [negation for negation in before if not set(self.analyze(negation.scope)) & holds]
+        narrowed = [n for n in before if n not in lost and not set(self.analyze(n.scope)) <= holds | _SMALL_WORDS]
         excluded = {term for negation in before for term in self.analyze(negation.scope)}
-        added = [n for n in after if not set(self.analyze(n.scope)) & excluded] if len(after) > len(before) else []
+        added = [n for n in after if not any(_spelt(term, excluded) for term in self.analyze(n.scope))] if len(after) > len(before) else []
         return [*(f"loses the negation '{n.word} {n.scope}'" for n in lost), *(f"changes what '{n.word} {n.scope}' excludes" for n in narrowed),
                 *(f"adds the negation '{n.word} {n.scope}'" for n in added)]
 
@@ -93,6 +94,14 @@ def _typed(term: str, typed: list[str]) -> bool:
 
     reach = allowed_edits(term, "AUTO") + 1
     return any(term == word or term[:1] == word[:1] and OSA.distance(term, word, score_cutoff=reach) <= reach for word in typed)
+
+
+def _spelt(term: str, others: Collection[str]) -> bool:
+    """Is the term among the others, or, where it is long enough to tell (six letters), a spelling of one: AUTO's edits, the same first letter?"""
+    from rapidfuzz.distance import OSA
+
+    return term in others or len(term) >= 6 and any(
+        term[0] == other[:1] and OSA.distance(term, other, score_cutoff=2) <= 2 for other in others)
 
 
 _SMALL_WORDS = frozenset({"a", "an", "the", "any"})
