@@ -131,10 +131,14 @@ def test_noise_is_there(hard):
 
 def test_planted_fields():
     made = generate_catalogue(products=1_000, queries=10, seed=1, dead_category=False, recall_only_field=True)
+    plain = generate_catalogue(products=1_000, queries=10, seed=1, dead_category=False)
     assert made.products["category"].nunique() > 10
-    shopper = set(" ".join(made.products["keywords"].dropna()).split())
-    assert {"couch", "settee"} <= shopper
-    assert not {"couch", "settee"} & set(tokens(" ".join(made.products[["title", "bullet_point", "description"]].fillna("").to_numpy().ravel())))
+    pd.testing.assert_frame_equal(made.products.drop(columns="keywords"), plain.products)
+    pd.testing.assert_frame_equal(made.queries[:10], plain.queries)
+    asked = made.queries[10:].merge(made.judgments, on="query_id").merge(made.products, on="product_id")
+    assert len(asked) == 10 and (asked["query"] == asked["keywords"]).all() and made.products["keywords"].is_unique
+    other = set(tokens(" ".join(plain.products.fillna("").to_numpy().ravel())))
+    assert not other & set(made.products["keywords"])
 
 
 @pytest.mark.parametrize("wrong", [{"products": 10}, {"queries": 0}, {"hard_share": 1.5}, {"judged": "some"}])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from toolkit.datasets import generate_catalogue
 from toolkit.diagnosis.configs import LAB_BASE, reweight
 from toolkit.diagnosis.field_reports import MEANINGS, field_report
 from toolkit.diagnosis.sweeping import sweep
@@ -11,22 +12,18 @@ from toolkit.search import EmbeddedEngine, MultiMatch
 
 
 @pytest.fixture(scope="module")
-def report(weight_catalogue):
-    """The generated catalogue with three planted fields: codes that only add recall, an empty one, a constant."""
-    c = weight_catalogue
-    products = c.products.assign(sku=[f"zx{i:07d}" for i in range(len(c.products))], empty=pd.Series([None] * len(c.products), dtype="str"),
-                                 fixed="Warehouse Stock")
-    asked = pd.DataFrame({"query_id": [f"sku{i}" for i in range(20)], "query": products["sku"].iloc[:20].to_numpy()}).astype("str")
-    found = pd.DataFrame({"query_id": asked["query_id"], "product_id": products["product_id"].iloc[:20].to_numpy(), "grade": 3.0})
-    engine = EmbeddedEngine.build(products, [*LAB_BASE.fields, "sku", "empty", "fixed"], progress=False)
-    base = reweight(LAB_BASE, {"sku": 1.0, "empty": 1.0, "fixed": 1.0})
-    return field_report(engine, pd.concat([c.queries, asked], ignore_index=True), pd.concat([c.judgments, found], ignore_index=True), base)
+def report():
+    """A generated catalogue whose keywords only add recall, with two more planted fields: an empty one, a constant."""
+    c = generate_catalogue(products=1_500, queries=150, seed=11, recall_only_field=True)
+    products = c.products.assign(empty=pd.Series([None] * len(c.products), dtype="str"), fixed="Warehouse Stock")
+    engine = EmbeddedEngine.build(products, [*LAB_BASE.fields, "keywords", "empty", "fixed"], progress=False)
+    return field_report(engine, c.queries, c.judgments, reweight(LAB_BASE, {"keywords": 1.0, "empty": 1.0, "fixed": 1.0}))
 
 
 def test_the_planted_fields_are_found(report):
     assert report.verdict("category") == "dead_in_information"
     assert report.verdict("fixed") == report.verdict("empty") == "dead_in_information"
-    assert report.verdict("sku") == "recall_only"
+    assert report.verdict("keywords") == "recall_only"
     assert report.verdict("title") == report.verdict("description") == "live"
     assert set(report.table["verdict"]) <= set(MEANINGS)
 

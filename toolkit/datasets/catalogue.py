@@ -74,7 +74,9 @@ def generate_catalogue(products: int = 20_000, queries: int = 10_000, seed: int 
     dead_category : bool
         Whether ``category`` is "Other" everywhere (a field without information); else it is the product's group.
     recall_only_field : bool
-        Add a column ``keywords`` with shoppers' words that no other column holds: it only adds recall.
+        Add a column ``keywords`` with an article code a listing, which no other column holds, and, after the
+        other queries, one query in twenty (at least ten) more that asks for such a code. The field finds what no
+        other field finds and competes with none: it only adds recall, whatever its weight.
     judged : {"sample", "all"}
         "sample": part of the matching products is judged, as in real judgments. "all": every product that fits or
         partly fits (see :func:`toolkit.datasets.catalogue_truth.complete`); products, queries and causes are
@@ -101,7 +103,11 @@ def generate_catalogue(products: int = 20_000, queries: int = 10_000, seed: int 
     asked = _ask(Draw(seed, stream=2), stock, shop, reach, queries, hard_share)
     if judged == "all":
         asked = [(band, _judge_all(one, shop, reach)) for band, one in asked]
-    return Catalogue(_products_table(stock, dead_category, recall_only_field), *_query_tables(asked), seed)
+    table = _products_table(stock, dead_category)
+    if recall_only_field:
+        table["keywords"] = [_code(number) for number in range(products)]
+        asked += [(None, one) for one in _ask_for_codes(Draw(seed, stream=3), table, max(10, queries // 20))]
+    return Catalogue(table, *_query_tables(asked), seed)
 
 
 class _Stock:
@@ -188,16 +194,24 @@ def _judge_all(asked: Asked, shop: Shop, reach: Reach) -> Asked:
     return replace(asked, labels=complete(asked.labels, asked.wish, shop.kin(asked.wish) if asked.wish else (), lookalikes))
 
 
-def _products_table(stock: _Stock, dead_category: bool, keywords: bool) -> pd.DataFrame:
+def _products_table(stock: _Stock, dead_category: bool) -> pd.DataFrame:
     """The canonical products table."""
     table = pd.DataFrame([{"product_id": listing.product_id, **listing.text} for listing in stock.listings])
     table["locale"] = "us"
     if not dead_category:
         table["category"] = [f"{listing.kind} > {listing.group}" for listing in stock.listings]
-    if keywords:
-        gap = {kind.name: " ".join(kind.gap) for kind in stock.types}
-        table["keywords"] = [gap.get(listing.group) if listing.kind == "plain" else None for listing in stock.listings]
     return table.astype("str")
+
+
+def _code(number: int) -> str:
+    """An article code of one term, more than two edits from any word."""
+    return f"zx{number:07d}"
+
+
+def _ask_for_codes(draw: Draw, table: pd.DataFrame, n: int) -> list[Asked]:
+    """Queries for one article code each; the listing that has it is the answer."""
+    rows = table.iloc[draw.some(range(len(table)), n)]
+    return [Asked(row.keywords, "none", {row.product_id: "E"}, None, "asks for the code in keywords") for row in rows.itertuples()]
 
 
 def _query_tables(asked: list[tuple[str | None, Asked]]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
