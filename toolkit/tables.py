@@ -176,9 +176,14 @@ def check(frame: pd.DataFrame, schema: Schema, *, columns: Sequence[str] | None 
     Raises
     ------
     TableError
-        Naming missing columns, null or non-string ids, each with a sample row.
+        If it is no DataFrame; naming missing or repeated columns, null or non-string ids, each with a sample row.
     """
     where = source or schema.name
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(f"{where}: got {type(frame).__name__}; expected a DataFrame {schema!r}")
+    if not frame.columns.is_unique:
+        repeated = list(frame.columns[frame.columns.duplicated()].unique())
+        raise TableError(f"{where}: column(s) {repeated} occur more than once; keep or rename one of each")
     wanted = list(columns) if columns is not None else schema.required
     missing = [name for name in wanted if name not in frame.columns]
     if missing:

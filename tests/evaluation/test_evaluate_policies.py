@@ -178,6 +178,23 @@ def test_empty_rankings_are_an_answer():
     assert result.means["mean"].tolist()[:4] == [0.0, 0.0, 0.0, 0.0] and np.isnan(result.mean("judged@10"))
 
 
+def test_judgments_that_never_reach_the_threshold_are_told():
+    run, binary = frame([("q", "a", 2.0)]), judgments([("q", "a", 1), ("q", "b", 0)])
+    for measure in (evaluate, tk.diagnose_failures):
+        with pytest.warns(EvaluationWarning, match=r"no judgment reaches relevant_grade 2 \(best grade 1\).*relevant_grade="):
+            measure(run, binary)
+    assert evaluate(run, binary, ["recall@10"], relevant_grade=1).mean("recall@10") == 1
+
+
+@pytest.mark.parametrize("measure", [evaluate, tk.diagnose_failures])
+def test_query_ids_are_a_list_of_strings(measure):
+    run = frame([("q1", "a", 2.0)])
+    with pytest.raises(EvaluationError, match=r"queries is the text 'q1'; expected a list"):
+        measure(run, J, queries="q1")
+    with pytest.raises(TableError, match="must hold strings"):
+        measure(run, J, queries=[1, 2])
+
+
 def test_rbo_and_unknown_requests_are_refused():
     run = frame([("q1", "a", 1.0)])
     with pytest.raises(ValueError, match="rank_biased_overlap"):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from toolkit.search import EmbeddedEngine, IndexFileError, MultiMatch, SearchEngine
 from toolkit.search.embedded import field_weights, tie_of
 from toolkit.search.trace import trace
+from toolkit.tables import TableError
 
 CONFIG = MultiMatch({"title": 4, "brand": 2, "bullet_point": 1, "description": 1, "category": 1.2})
 
@@ -86,6 +87,10 @@ def test_wrong_arguments_are_refused(engine):
     for depth in (0, -1, 1.5, True):
         with pytest.raises(ValueError, match="depth"):
             engine.search(one("x"), CONFIG, depth)
+    with pytest.raises(TypeError, match="config is dict .*expected a MultiMatch"):
+        engine.search(one("x"), {"title": 1})
+    with pytest.raises(TableError, match="queries: got list; expected a DataFrame"):
+        engine.search(["x"], CONFIG)
     with pytest.raises(ValueError, match="query is None"):
         engine.search(one(None), CONFIG)
     with pytest.raises(ValueError, match="occurs more than once"):

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from toolkit.search.analysis import Analyzer
@@ -88,6 +89,30 @@ def test_default_fields_are_the_text_columns():
     for wrong in (["nothing"], ["title", "title"], []):
         with pytest.raises(TableError):
             text_fields(products, wrong)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "category", "string[python]", pd.ArrowDtype(pa.string())], ids=str)
+def test_text_of_any_type_is_indexed(dtype):
+    products = pd.DataFrame({"product_id": ["a", "b"], "title": pd.Series(["one", None], dtype=dtype), "note": pd.Series(["two", None], dtype=dtype)})
+    index = build_index(products, progress=False)
+    assert index.fields == ("title", "note") and index.vocabulary == ["one", "two"]
+
+
+def test_fields_of_the_schema_are_never_dropped_for_their_type():
+    products = pd.DataFrame({"product_id": ["a", "b"], "title": ["x", "y"], "brand": [np.nan, np.nan], "price": [1.5, 2.5]})
+    assert text_fields(products) == ["title", "brand"]
+    with pytest.raises(TableError, match="row 0: brand holds int"):
+        build_index(products.assign(brand=7), progress=False)
+
+
+def test_fields_and_tables_of_a_wrong_kind_are_named():
+    products = pd.DataFrame({"product_id": ["a"], "title": ["x"]})
+    with pytest.raises(TableError, match=r"expected a list, for example \['title'\]"):
+        text_fields(products, "title")
+    with pytest.raises(TableError, match=r"column\(s\) \['title'\] occur more than once"):
+        build_index(pd.concat([products, products[["title"]]], axis=1), progress=False)
+    with pytest.raises(TableError, match="products: got list; expected a DataFrame"):
+        build_index([1, 2], progress=False)
 
 
 def test_a_catalogue_without_text_or_products_is_searchable():

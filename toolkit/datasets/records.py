@@ -82,6 +82,8 @@ def raw_from_text(text: str, roles: Roles, report: ReadReport, *, columns: Mappi
     headerless : mapping of int to sequence of str
         Number of columns -> roles, for files whose first row is data (its last field is a number).
     """
+    if not text.strip():
+        raise ReadError(f"{report.source}: the file is empty; expected a header and rows")
     told = re.match(r"(?:\"?)sep=(.)(?:\"?)\r?\n", text)
     if told:  # a first line that spreadsheets write; kept blank so that line numbers stay true
         delimiter, text = delimiter or told[1], "\n" + text[told.end():]
@@ -91,7 +93,7 @@ def raw_from_text(text: str, roles: Roles, report: ReadReport, *, columns: Mappi
     rows = split_rows(text, delimiter)
     header = next(rows, None)
     if header is None:
-        raise ReadError(f"{report.source}: the file is empty")
+        raise ReadError(f"{report.source}: the file has no header")
     report.note("noted", f"delimiter {delimiter!r}")
     names = [name.strip() for name in header.fields]
     found = map_columns(names, roles, columns, report)

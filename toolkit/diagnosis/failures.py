@@ -13,11 +13,11 @@ from toolkit.diagnosis.buckets import bucket_of, bucket_shares
 from toolkit.diagnosis.ranks import rank_table
 from toolkit.diagnosis.shares import share_table
 from toolkit.diagnosis.traits import TRAITS, query_traits
-from toolkit.evaluation.evaluating import unpack
+from toolkit.evaluation.evaluating import query_list, unpack, warn_nothing_relevant
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
 from toolkit.evaluation.pool import EvaluationError, Judged, meet, read_judgments
 from toolkit.search.protocol import SearchRun
-from toolkit.tables import PRODUCTS, QUERIES, check
+from toolkit.tables import PRODUCTS, check
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ def diagnose_failures(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.D
     depths = _check_depths(depths, k)
     rankings, status = unpack(rankings_or_run, status)
     texts = queries if isinstance(queries, pd.DataFrame) and "query" in queries else None
-    judged, indexed = read_judgments(judgments, _ids(queries)), indexed_ids(products, rankings)
+    judged, indexed = read_judgments(judgments, query_list(queries)), indexed_ids(products, rankings)
+    warn_nothing_relevant(judged, relevant_grade)
     pool = meet(rankings, judged, on_no_overlap=_overlap_policy(rankings, judged, indexed))
     asked = depth or getattr(rankings_or_run, "depth", None) or int(pool.returned.max(initial=0))
     table = rank_table(pool, status, k=k, gains=gains, relevant_grade=relevant_grade, indexed=indexed)
@@ -178,14 +179,6 @@ def _check_depths(depths: Sequence[int], k: int) -> tuple[int, ...]:
     if not given or given[0] != k or any(low >= high for low, high in zip(given, given[1:], strict=False)):
         raise ValueError(f"depths {given}: expected ascending whole numbers that start with k = {k}, for example ({k}, {5 * k}, {20 * k})")
     return given
-
-
-def _ids(queries: pd.DataFrame | Sequence[str] | None) -> list[str] | None:
-    """Query ids to diagnose, each once."""
-    if queries is None:
-        return None
-    frame = queries if isinstance(queries, pd.DataFrame) else pd.DataFrame({"query_id": pd.Series(list(queries), dtype="str")})
-    return list(pd.unique(check(frame, QUERIES, columns=["query_id"], source="queries")["query_id"]))
 
 
 def indexed_ids(products: pd.DataFrame | Collection[str] | None, rankings: pd.DataFrame) -> set[str] | None:

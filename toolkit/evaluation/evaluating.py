@@ -72,10 +72,11 @@ def evaluate(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.DataFrame,
     if unjudged not in ("zero", "condensed", "bounds"):
         raise ValueError(f"unjudged is {unjudged!r}; expected 'zero', 'condensed' or 'bounds'")
     rankings, status = unpack(rankings_or_run, status)
-    judged = read_judgments(judgments, _query_list(queries))
+    judged = read_judgments(judgments, query_list(queries))
     pool = meet(rankings, judged, on_no_overlap=on_no_overlap)
     state = query_states(pool, status)
     _warn(pool, state, queries is not None)
+    warn_nothing_relevant(judged, relevant_grade)
     used = pool.condensed() if unjudged == "condensed" else pool
     columns = {str(m): _column(used, pool, m, gains, relevant_grade, unjudged, unseen, state) for m in measures}
     return Evaluation.build(columns, measures, pool, state, gains=gains, relevant_grade=relevant_grade, unjudged=unjudged, unseen=unseen)
@@ -90,10 +91,12 @@ def unpack(rankings_or_run: pd.DataFrame | SearchRun, status: pd.DataFrame | Non
     return rankings_or_run.rankings, rankings_or_run.status if status is None else status
 
 
-def _query_list(queries: pd.DataFrame | Sequence[str] | None) -> list[str] | None:
-    """Distinct query ids, in the order given."""
+def query_list(queries: pd.DataFrame | Sequence[str] | None) -> list[str] | None:
+    """Distinct query ids, in the order given; None for all."""
     if queries is None:
         return None
+    if isinstance(queries, str):
+        raise EvaluationError(f"queries is the text {queries!r}; expected a list of query ids, for example [{queries!r}], or a table with query_id")
     frame = queries if isinstance(queries, pd.DataFrame) else pd.DataFrame({"query_id": pd.Series(list(queries))})
     return list(pd.unique(tables.check(frame, tables.QUERIES, columns=["query_id"], source="queries")["query_id"]))
 
@@ -137,6 +140,13 @@ def _column(used: Pool, raw: Pool, measure: Measure, gains: Gains, relevant_grad
     parts = {name: np.where(failed, np.nan, part) for name, part in
              {"value": value, "worst": worst, "best": best, "low": low, "high": high}.items()}
     return {**parts, "ties_across_cut": ties_across_cut(pool, measure.k)}
+
+
+def warn_nothing_relevant(judged: Judged, relevant_grade: float) -> None:
+    """Judgments of another scale (0 and 1, say) may never reach the threshold: everything about relevance is then undefined."""
+    if len(judged.grade) and judged.grade.max() < relevant_grade:
+        warnings.warn(f"no judgment reaches relevant_grade {relevant_grade:g} (best grade {judged.grade.max():g}), so no query has a relevant product; "
+                      "pass relevant_grade= as the scale has it, for example 1 for judgments of 0 and 1", EvaluationWarning, stacklevel=4)
 
 
 def _warn(pool: Pool, state: pd.DataFrame, chosen: bool) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+
+LARGEST_WEIGHT = 1e30
+"""Far above it the engine's float32 scores overflow to infinity, which has no order."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class MultiMatch:
     Parameters
     ----------
     fields : mapping of str to float
-        Field -> weight, each finite and >= 0. A weight of 0 still *matches* (with score 0.0);
+        Field -> weight, each from 0 to 1e30. A weight of 0 still *matches* (with score 0.0);
         to leave a field out, leave it out of the mapping.
     type : {"best_fields", "most_fields"}
         How field scores meet: ``max + tie * rest``; ``most_fields`` has a default tie of 1.
@@ -55,6 +58,8 @@ class MultiMatch:
     _hash: int = field(init=False, repr=False, compare=False, default=0)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.fields, Mapping):
+            raise ValueError(f"MultiMatch: fields is {self.fields!r}; expected a mapping of field to weight, for example {{'title': 1}}")
         if not self.fields:
             raise ValueError("MultiMatch: fields is empty; give at least one field, for example {'title': 1}")
         clean: dict[str, float] = {}
@@ -69,12 +74,13 @@ class MultiMatch:
             raise ValueError(f"MultiMatch: operator {self.operator!r}; expected 'or' or 'and'")
         if isinstance(self.fuzziness, bool) or self.fuzziness not in (0, "AUTO"):
             raise ValueError(f"MultiMatch: fuzziness {self.fuzziness!r}; expected 0 or 'AUTO'")
-        if self.tie_breaker is not None and not 0 <= self.tie_breaker <= 1:
+        if self.tie_breaker is not None and not (_is_number(self.tie_breaker) and 0 <= self.tie_breaker <= 1):
             raise ValueError(f"MultiMatch: tie_breaker {self.tie_breaker!r}; expected None or a number from 0 to 1")
         for name in ("prefix_length", "max_expansions"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < (name == "max_expansions"):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < (name == "max_expansions"):
                 raise ValueError(f"MultiMatch: {name} {value!r}; expected an integer >= {int(name == 'max_expansions')}")
+            object.__setattr__(self, name, int(value))  # numpy's integers are not JSON
         object.__setattr__(self, "fields", MappingProxyType(clean))
         object.__setattr__(self, "_hash", hash((frozenset(clean.items()), self.type, self.tie_breaker, self.operator,
                                                 self.fuzziness, self.prefix_length, self.max_expansions)))
@@ -122,20 +128,22 @@ class MultiMatch:
         return f"{self.type}({weights}; {self.operator}, fuzziness {self.fuzziness}{tie})"
 
 
+def _is_number(value: object) -> bool:
+    """Is it a real number (Python's or numpy's), and not a truth value?"""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _weight(name: str, weight: object) -> float:
-    """A weight as a float that float32 can hold.
+    """A weight as a float.
 
     Raises
     ------
     ValueError
-        For anything but a number from 0 to 3.4e38.
+        For anything but a number from 0 to ``LARGEST_WEIGHT``.
     """
-    if isinstance(weight, (bool, str, bytes)) or not hasattr(weight, "__float__"):
-        raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a number >= 0")
-    value = float(weight)
-    if not math.isfinite(value) or value < 0 or value > float(np.finfo(np.float32).max):
-        raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a finite number >= 0 (float32)")
-    return abs(value)  # -0.0 is 0.0
+    if not _is_number(weight) or not 0 <= weight <= LARGEST_WEIGHT:
+        raise ValueError(f"MultiMatch: weight of {name!r} is {weight!r}; expected a number from 0 to {LARGEST_WEIGHT:g}")
+    return abs(float(weight))  # -0.0 is 0.0
 
 
 def _float32(value: float) -> float:

@@ -19,7 +19,7 @@ from toolkit.search.elasticsearch_state import IndexState, read_state
 from toolkit.search.explain import Explanation
 from toolkit.search.field_scores import FieldScores
 from toolkit.search.protocol import SearchRun, SearchWarning
-from toolkit.search.query_table import check_queries
+from toolkit.search.query_table import check_config, check_queries
 from toolkit.tables import RANKINGS, check
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class ElasticsearchEngine:
         ConnectionError
             If the server does not say.
         """
+        check_config(config)
         state = read_state(self.connection, self.id_field)
         if isinstance(state, Failure):
             raise ConnectionError(f"Elasticsearch index {self.index!r}: {state.reason}")

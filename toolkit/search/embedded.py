@@ -18,7 +18,7 @@ from toolkit.search.index import Index, build_index
 from toolkit.search.kernels import Scratch, field_values, score, top
 from toolkit.search.plan import Planner, QueryPlan
 from toolkit.search.protocol import SearchRun
-from toolkit.search.query_table import check_queries
+from toolkit.search.query_table import check_config, check_queries
 from toolkit.search.storage import load_index, save_index
 from toolkit.search.trace import trace
 from toolkit.tables import RANKINGS, check
@@ -255,7 +255,8 @@ class EmbeddedEngine:
         return self.index.positions[product_id]
 
     def check_fields(self, config: MultiMatch) -> None:
-        """Raise a ValueError for a field that is not indexed."""
+        """Raise a ValueError for a field that is not indexed, a TypeError for what is no configuration."""
+        check_config(config)
         for name in config.fields:
             self._field(name)
 

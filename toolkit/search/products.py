@@ -11,6 +11,7 @@ from toolkit.tables import PRODUCTS, TableError, check
 
 NOT_TEXT = ("product_id", "locale")
 """Columns of the products table that are never searched unless asked for by name."""
+_SCHEMA_TEXT = frozenset(column.name for column in PRODUCTS.columns if column.kind == "text")
 
 
 def text_fields(products: pd.DataFrame, fields: Sequence[str] | None = None) -> list[str]:
@@ -21,8 +22,8 @@ def text_fields(products: pd.DataFrame, fields: Sequence[str] | None = None) -> 
     products : DataFrame
         A products table.
     fields : sequence of str, optional
-        Columns to index. Default: all columns that hold text (or lists of text), except
-        product_id and locale.
+        Columns to index. Default: the text columns of the schema (title, brand, …), also where
+        they are all null, and all others that hold text (or lists of text); not product_id and locale.
 
     Returns
     -------
@@ -32,12 +33,14 @@ def text_fields(products: pd.DataFrame, fields: Sequence[str] | None = None) -> 
     Raises
     ------
     TableError
-        If a field is no column, or no text column is left.
+        If fields is no list, a field is no column, or no text column is left.
     """
     if fields is None:
-        fields = [name for name in products.columns if name not in NOT_TEXT and _may_hold_text(products[name])]
+        fields = [name for name in products.columns if name not in NOT_TEXT and (name in _SCHEMA_TEXT or _may_hold_text(products[name]))]
         if not fields:
             raise TableError(f"products: no text column among {list(products.columns)}; expected {PRODUCTS!r}")
+    if isinstance(fields, str):
+        raise TableError(f"products: fields is the text {fields!r}; expected a list, for example [{fields!r}]")
     missing = [name for name in fields if name not in products.columns]
     if missing:
         raise TableError(f"products: missing field(s) {missing}; columns are {list(products.columns)}")
@@ -50,7 +53,7 @@ def _may_hold_text(column: pd.Series) -> bool:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         dtype = dtype.categories.dtype
-    return isinstance(dtype, pd.StringDtype) or dtype == object
+    return isinstance(dtype, pd.StringDtype) or dtype == object or (isinstance(dtype, pd.ArrowDtype) and dtype.type in (str, list))
 
 
 def check_products(products: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from toolkit.search.config import MultiMatch
 from toolkit.tables import QUERIES, TableError, check
+
+
+def check_config(config: MultiMatch) -> None:
+    """Raise a TypeError for anything but a ``MultiMatch``."""
+    if not isinstance(config, MultiMatch):
+        raise TypeError(f"config is {type(config).__name__} {str(config)[:60]}; expected a MultiMatch, for example MultiMatch({{'title': 4, 'brand': 2}})")
 
 
 def check_queries(queries: pd.DataFrame, depth: int = 1) -> pd.DataFrame:

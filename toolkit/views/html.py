@@ -1,4 +1,4 @@
-"""Small escaped HTML for notebooks, widgets and reports: pictures, tables, cards, alerts.
+"""Small escaped HTML for notebooks, widgets and reports: pictures, tables, alerts.
 
 Everything here is a pure function from data to a string without scripts. Text is always escaped;
 pictures carry alternative text; tables carry a caption and header cells with a scope.
@@ -23,7 +23,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -133,29 +133,6 @@ def table_html(frame: pd.DataFrame, caption: str, *, digits: int = 3, limit: int
     return ('<table class="toolkit-table" style="border-collapse:collapse;line-height:1.4">'
             f'<caption style="text-align:left;font-weight:bold;padding:4px 0">{escape(caption)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
-
-
-def card(title: str, rows: Mapping[str, object] | Sequence[tuple[str, object]], note: str = "", *, digits: int = 3) -> str:
-    """A titled list of facts, as results show themselves in notebooks.
-
-    Parameters
-    ----------
-    title : str
-        The card's name.
-    rows : mapping or sequence of pairs
-        Name of a fact -> its value.
-    note : str
-        A sentence below: definitions, n, a caution.
-    digits : int
-        Decimals of floating-point values.
-    """
-    pairs = rows.items() if isinstance(rows, Mapping) else rows
-    body = "".join(f'<tr><th scope="row" style="{_CELL.format(align="left")}">{escape(name)}</th>'
-                   f'<td style="{_CELL.format(align="left")}">{escape(format_value(value, digits=digits))}</td></tr>'
-                   for name, value in pairs)
-    below = f'<p style="max-width:60em">{escape(note)}</p>' if note else ""
-    return (f'<div class="toolkit-card" role="group" aria-label="{escape(title)}">'
-            f'<p><strong>{escape(title)}</strong></p><table style="border-collapse:collapse;line-height:1.4"><tbody>{body}</tbody></table>{below}</div>')
 
 
 def bar(value: float, largest: float, *, colour: str = "#0173b2", width: int = 120, digits: int = 2) -> str:
