@@ -13,7 +13,8 @@ from toolkit.lineage import Faults, World, attribution_gap, inherit_sources, out
 from toolkit.lineage.scale import count_log
 from toolkit.lineage.scale_sources import write_log
 
-pytestmark = pytest.mark.spark
+# On a machine busy with other work, Spark's many small jobs take minutes instead of seconds.
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,10 @@ def spark():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (SparkSession.builder.master("local[2]").appName("lineage").config("spark.ui.enabled", "false")
                .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.memory", "1g")
-               .config("spark.sql.shuffle.partitions", "2").config("spark.sql.session.timeZone", "UTC")
+               .config("spark.sql.shuffle.partitions", "1").config("spark.sql.adaptive.enabled", "false")
+               # Compiling each query takes far longer than running it on so few rows.
+               .config("spark.sql.codegen.wholeStage", "false").config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+               .config("spark.sql.session.timeZone", "UTC")
                .config("spark.log.level", "ERROR").getOrCreate())
     yield session
     session.stop()

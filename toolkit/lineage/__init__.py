@@ -54,4 +54,12 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "hide_fields": "hiding",
     "masking_curve": "masking",
     "relog": "simulation",
+    "count_log": "scale",
+    "Settings": "scale",
+    "count_gap": "scale_gap",
+    "generate_log": "scale_generator",
+    "write_log": "scale_sources",
+    "count_log_on_spark": "spark",
+    "count_gap_on_spark": "spark",
+    "by_user": "spark",
 })

@@ -234,7 +234,7 @@ def _cluster(look: Mapping[str, int], cluster: str | None, name: str) -> str | N
 
 def _unit(prefix: str, column: str | None, key: str) -> str:
     """SQL of the unit: a row without a value is a unit of its own."""
-    return f"'{prefix}'" if column is None else f"coalesce('c' || {prefix}.{column}, 'z' || {prefix}.{key})"
+    return f"{prefix}.{key}" if column is None else f"coalesce('c' || {prefix}.{column}, 'z' || {prefix}.{key})"
 
 
 def _layer_tables(engine: Engine, settings: Settings, values: Mapping[str, str], facts: Mapping[str, object]) -> dict[str, Rates]:

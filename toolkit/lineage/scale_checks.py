@@ -10,12 +10,13 @@ from toolkit.tables import TableError
 KEYS = {"prompts": "prompt_id", "retrievals": "retrieval_id", "actions": "action_id"}
 _OWNERS = "count(user_id) AS users, count(session_id) AS sessions"
 _WEIGHTS = ("count(sampling_weight) AS weights, "
-            "count_if(sampling_weight IS NOT NULL AND NOT (sampling_weight > 0 AND sampling_weight < 1e300)) AS bad_weights")
+            "coalesce(count_if(sampling_weight IS NOT NULL AND NOT (sampling_weight > 0 AND sampling_weight < 1e300)), 0) AS bad_weights")
+# DuckDB's count_if of no rows is null, Spark's is 0.
 LOOKS = {
     "prompts": f"count(prompt_id) AS ids, {_OWNERS}, {_WEIGHTS}, count(entry_point) AS entries",
     "retrievals": f"count(retrieval_id) AS ids, {_OWNERS}, {_WEIGHTS}, count(returned_asset_ids) AS lists",
     "actions": "count(action_id) AS ids, min(CASE WHEN actor NOT IN ('user', 'agent') THEN actor END) AS other_actor",
-    "judgments": "count(retrieval_id) AS by_id, count_if(grade IS NULL OR NOT (grade >= 0 AND grade < 1e300)) AS bad_grades",
+    "judgments": "count(retrieval_id) AS by_id, coalesce(count_if(grade IS NULL OR NOT (grade >= 0 AND grade < 1e300)), 0) AS bad_grades",
     "executions": "count(retrieval_id) AS ids",
 }
 Look = dict[str, dict[str, Any]]

@@ -39,6 +39,7 @@ class DuckDBEngine:
             Path(temp_directory).mkdir(parents=True, exist_ok=True)
         self._folder = tempfile.TemporaryDirectory(dir=temp_directory, prefix="lineage-")
         self.folder = Path(self._folder.name)
+        self._views: set[str] = set()
         settings = {"memory_limit": memory_limit, "temp_directory": str(self.folder / "spill"), "preserve_insertion_order": False}
         self.connection = duckdb.connect(str(self.folder / "counts.duckdb"), config=settings | ({"threads": threads} if threads else {}))
         self.connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
@@ -95,11 +96,15 @@ class DuckDBEngine:
         return kinds
 
     def define(self, name: str, select: str) -> None:
-        """Compute a table and keep it."""
+        """Compute a table and keep it; a view of its name makes way."""
+        if name in self._views:
+            self.connection.execute(f"DROP VIEW {name}")
+            self._views.discard(name)
         self.connection.execute(f"CREATE OR REPLACE TABLE {name} AS {select}")
 
     def view(self, name: str, select: str) -> None:
         """Name a SELECT without computing it."""
+        self._views.add(name)
         self.connection.execute(f"CREATE OR REPLACE VIEW {name} AS {select}")
 
     def drop(self, name: str) -> None:

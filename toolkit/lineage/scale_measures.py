@@ -86,7 +86,7 @@ def rates_of(engine: Engine, table: str, measures: Sequence[Measure], *, pooled:
         f"SELECT '{POOLED_GROUP}' AS grp, unit, {', '.join(_columns(measures))} FROM {sums}")
     engine.view(kept, pool + (f" UNION ALL SELECT grp, unit, {', '.join(_columns(measures))} FROM {sums}" if grouped else ""))
     moments = engine.frame(moments_sql(kept, measures)).set_index("grp").astype("float64")
-    few = _few_units(engine, kept, measures, moments) if units or any(m.mean for m in measures) else {}
+    few = _few_units(engine, kept, measures, moments, units)
     names = [POOLED_GROUP, *sorted(set(moments.index) - {POOLED_GROUP})] if grouped else [POOLED_GROUP]
     rows = []
     for at, measure in enumerate(measures):
@@ -159,11 +159,12 @@ def moments_sql(units: str, measures: Sequence[Measure]) -> str:
     return f"SELECT grp, {', '.join(parts)} FROM {units} GROUP BY grp"
 
 
-def _few_units(engine: Engine, units: str, measures: Sequence[Measure], moments: pd.DataFrame) -> dict[tuple[str, int], tuple[np.ndarray, np.ndarray]]:
+def _few_units(engine: Engine, units: str, measures: Sequence[Measure], moments: pd.DataFrame,
+               clustered: bool) -> dict[tuple[str, int], tuple[np.ndarray, np.ndarray]]:
     """Sums of w and w y of each unit, where there are few enough to resample; in the order of their names."""
     wanted: dict[str, list[int]] = {}
     for group, row in moments.iterrows():
-        wanted[group] = [at for at, measure in enumerate(measures) if _resampled(measure, row[f"m{at}"], row[f"s{at}"], row[f"w{at}"])]
+        wanted[group] = [at for at, measure in enumerate(measures) if _resampled(measure, row[f"m{at}"], row[f"s{at}"], row[f"w{at}"], clustered)]
     tests = [f"(grp = '{_quoted(group)}' AND ({' OR '.join(f'n{at} > 0' for at in found)}))" for group, found in wanted.items() if found]
     if not tests:
         return {}
@@ -181,10 +182,10 @@ def _quoted(text: str) -> str:
     return text.replace("'", "''")
 
 
-def _resampled(measure: Measure, m: float, s: float, w: float) -> bool:
-    """Whether the reference would bootstrap: a rate strictly between 0 and 1 over 20 to 400 units, or a mean over at most 400."""
+def _resampled(measure: Measure, m: float, s: float, w: float, clustered: bool) -> bool:
+    """Whether the reference would bootstrap: a rate strictly between 0 and 1 over 20 to 400 clusters, or a mean over at most 400 units."""
     low, high = BOOTSTRAP_CLUSTERS
-    return 0 < m <= high if measure.mean else low <= m <= high and 0 < s < w
+    return 0 < m <= high if measure.mean else clustered and low <= m <= high and 0 < s < w
 
 
 def _rate(measure: Measure, row: pd.Series | None, at: int, units: bool, few: tuple[np.ndarray, np.ndarray] | None) -> Rate:

@@ -9,9 +9,9 @@ calls AS (SELECT retrieval_id, query, max(size) AS size FROM known GROUP BY retr
 
 ids AS (SELECT retrieval_id, max(size) AS size FROM calls GROUP BY retrieval_id)
 
-SELECT 1 AS grain, count_if(size = 0) AS empty, count(*) AS n FROM known
+SELECT 1 AS grain, coalesce(count_if(size = 0), 0) AS empty, count(*) AS n FROM known
 UNION ALL
-SELECT 2 AS grain, count_if(size = 0) AS empty, count(*) AS n FROM calls
+SELECT 2 AS grain, coalesce(count_if(size = 0), 0) AS empty, count(*) AS n FROM calls
 UNION ALL
-SELECT 3 AS grain, count_if(size = 0) AS empty, count(*) AS n FROM ids
+SELECT 3 AS grain, coalesce(count_if(size = 0), 0) AS empty, count(*) AS n FROM ids
 ORDER BY grain
