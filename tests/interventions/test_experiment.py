@@ -77,6 +77,21 @@ def test_the_identity_changes_nothing_and_is_never_promoted(world):
     assert (experiment.noise[["differing", "mean", "largest"]] == 0).all().all()
 
 
+def test_a_model_that_answers_twice_differently_shows_as_noise(world):
+    catalogue, engine, test, _, _ = world
+    class Moody:
+        model_id, concurrency, asked = "moody", 1, 0
+
+        def rerank(self, request):
+            self.asked += 1
+            numbers = list(range(1, len(request.texts) + 1))
+            return Reply(numbers[::-1] if self.asked > 30 else numbers)
+
+    experiment = run_intervention(engine, test.head(30), Rerank(Moody()), catalogue.judgments, catalogue.products, CONFIG, depths=(20,), rerun=True, progress=False)
+    row = experiment.noise.set_index("metric").loc["ndcg@10"]
+    assert 0 < row.differing <= row.n and row["mean"] < 0 and row.largest >= abs(row["mean"])
+
+
 def test_rerank_helps_the_outranked_and_rewrite_the_unreachable(generated, measured):
     effect = measured.by_group(generated.causes).set_index(["arm", "group"])
     assert effect.loc[("learned rerank 50", "outranked"), "ci_low"] > 0.1

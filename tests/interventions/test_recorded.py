@@ -1,8 +1,12 @@
 """Run files: resumable, replayable, and honest about what they do not hold."""
 
+import json
+
 import pytest
 
-from toolkit.interventions.models import RecordedModel, RecordingModel, Reply, RerankRequest, RewriteRequest
+from toolkit.interventions import Prompts
+from toolkit.interventions.asking import ask_all
+from toolkit.interventions.models import OpenAICompatibleModel, RecordedModel, RecordingModel, Reply, RerankRequest, RewriteRequest
 from toolkit.interventions.models.protocol import ModelTimeout, ModelTransportError
 from toolkit.interventions.models.recorded import read_run_file
 
@@ -86,3 +90,38 @@ def test_another_model_may_not_continue_a_run(tmp_path):
     other.model_id = "other"
     with pytest.raises(ValueError, match="counting.*other"):
         RecordingModel(other, tmp_path / "run.jsonl")
+
+
+def test_a_run_file_holds_what_makes_a_run_accountable_and_no_key(tmp_path, endpoint, behaviours, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "secret-value")
+    endpoint.behave = behaviours["answer_with"]("[2, 1]")
+    prompts = Prompts()
+    with_endpoint = OpenAICompatibleModel(endpoint.url, "asked-for", temperature=0.3, api_key_variable="SOME_KEY", prompts=prompts)
+    RecordingModel(with_endpoint, tmp_path / "run.jsonl").rerank(REQUEST)
+    text = (tmp_path / "run.jsonl").read_text()
+    entry = json.loads(text)
+    assert entry["model_id"] == f"asked-for@t0.3#{prompts.hash}" and entry["reply"]["model"] == "snapshot-1"
+    assert (entry["reply"]["prompt_tokens"], entry["reply"]["completion_tokens"], entry["reply"]["attempts"]) == (11, 3, 1)
+    assert entry["reply"]["seconds"] > 0 and entry["query"] == "red shoe" and "secret" not in text
+    assert endpoint.requests[0]["temperature"] == 0.3 and endpoint.requests[0]["model"] == "asked-for"
+
+
+def test_an_answer_that_was_late_is_late_in_the_replay_too(tmp_path):
+    RecordingModel(Counting(), tmp_path / "run.jsonl").rerank(REQUEST)  # took 0.5 s, it says
+    for timeout, expected in ((0.4, ModelTimeout), (0.6, Reply)):
+        (_, answer), = ask_all([REQUEST], RecordedModel(tmp_path / "run.jsonl").rerank, timeout=timeout, progress=False)
+        assert isinstance(answer, expected)
+
+
+def test_only_unanswered_questions_are_prepared(tmp_path):
+    class Preparing(Counting):
+        prepared = ()
+
+        def prepare(self, requests):
+            self.prepared = tuple(requests)
+
+    other = RerankRequest("q2", "blue shoe", ("a", "b"), ("Shoe", "Blue shoe"))
+    RecordingModel(Counting(), tmp_path / "run.jsonl").rerank(REQUEST)
+    inner = Preparing()
+    RecordingModel(inner, tmp_path / "run.jsonl").prepare([REQUEST, other])
+    assert inner.prepared == (other,)

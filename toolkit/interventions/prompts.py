@@ -47,8 +47,8 @@ class Prompts:
 
 
 def one_line(text: str) -> str:
-    """Untrusted text as one line without control characters, cut to ``MAX_CANDIDATE_CHARACTERS``."""
-    return re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", text).strip()[:MAX_CANDIDATE_CHARACTERS]
+    """Untrusted text as one line without control characters or half characters (lone surrogates), cut to ``MAX_CANDIDATE_CHARACTERS``."""
+    return re.sub(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+", " ", text).strip()[:MAX_CANDIDATE_CHARACTERS]
 
 
 def rerank_message(query: str, texts: Sequence[str]) -> str:
