@@ -34,6 +34,7 @@ def test_unit_vectors_and_empty_text():
     vectors = LocalModel().embed(["usb charger", ""])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1, 0], atol=1e-6)
     assert LocalModel().embed([]).shape[0] == 0
+    np.testing.assert_array_equal(LocalModel().embed(["usb \ud800"]), LocalModel().embed(["usb ?"]))
 
 
 def test_no_model_is_imported_unless_used():

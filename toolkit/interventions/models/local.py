@@ -30,7 +30,8 @@ def wordllama_encoder() -> tuple[str, Encoder]:
 
     folder = Path(wordllama.__file__).parent
     model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
-    return f"wordllama-{wordllama.__version__}-256", lambda texts: model.embed(list(texts), norm=False)
+    # Half characters (lone surrogates) have no UTF-8 form, which the tokenizer needs.
+    return f"wordllama-{wordllama.__version__}-256", lambda texts: model.embed([text.encode("utf-8", "replace").decode() for text in texts], norm=False)
 
 
 def sentence_transformers_encoder(path: Path | str) -> tuple[str, Encoder]:
