@@ -24,10 +24,22 @@ def missing(component: str, reason: str) -> None:
     pytest.skip(reason)
 
 
+REFERENCE = Path(os.environ.get("TOOLKIT_REFERENCE_DATA", ROOT.parent / "shared" / "data")).absolute()
+
+
+@pytest.fixture
+def reference_variable(monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Sets ``TOOLKIT_REFERENCE_DATA`` where the reference data are; whether they are."""
+    found = (REFERENCE / "README.md").is_file()
+    if found:
+        monkeypatch.setenv("TOOLKIT_REFERENCE_DATA", str(REFERENCE))
+    return found
+
+
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """Folder of the reference data; tests that read it skip elsewhere."""
-    folder = Path(os.environ.get("TOOLKIT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+    folder = REFERENCE
     if not (folder / "README.md").is_file():
         missing("REFERENCE_DATA", f"no reference data at {folder}; set TOOLKIT_REFERENCE_DATA")
     return folder

@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = attach(__name__, {
     "load_esci": "esci",
     "join_traces_and_events": "canonical_logs",
     "read_judgments": "judgments",
+    "reference_folder": "reference",
     "read_log": "canonical_logs",
     "read_openinference": "openinference",
     "read_otlp": "otlp",
