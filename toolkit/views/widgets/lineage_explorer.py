@@ -70,7 +70,7 @@ def users_of(log: Log) -> list[str]:
 
 
 def render_lineage(log: Log, *, user_id: str, hidden: Sequence[str] = (), complete: Mapping[str, float] | None = None,
-                   use: ActiveUse | None = None, goals: Sequence[str] = GOAL_ACTIONS, timeline: str | None = None) -> dict[str, str]:
+                   use: ActiveUse | None = None, goals: Sequence[str] = GOAL_ACTIONS) -> dict[str, str]:
     """Timeline and metrics of a log with some fields hidden.
 
     Parameters
@@ -85,15 +85,20 @@ def render_lineage(log: Log, *, user_id: str, hidden: Sequence[str] = (), comple
     use : ActiveUse, optional
     goals : sequence of str
         Actions that are goals to both attribution rules.
-    timeline : str, optional
-        The picture, if it is made already: :func:`render_timeline`.
 
     Returns
     -------
     dict
         HTML of ``summary``, ``timeline``, ``bounds``, ``events``, ``numbers``.
     """
-    seen = hide_fields(log, [field for name in hidden for field in TOGGLES[name][1]])
+    metrics = render_metrics(log, tuple(hidden), complete=complete, use=use, goals=goals)
+    return _page(metrics, render_timeline(log, user_id, source="source" not in hidden), render_events(log, user_id, hidden))
+
+
+def render_metrics(log: Log, hidden: Sequence[str] = (), *, complete: Mapping[str, float] | None = None, use: ActiveUse | None = None,
+                   goals: Sequence[str] = GOAL_ACTIONS) -> dict[str, str]:
+    """The parts that do not depend on the user: ``summary``, ``bounds``, ``numbers``."""
+    seen = _hidden(log, hidden)
     found = bounds(seen, use, roles=())
     table = found.table[(found.table["role"] == POOLED) & found.table["metric"].isin(METRICS)]
     gap = attribution_gap(seen, outcomes=goals)
@@ -101,16 +106,18 @@ def render_lineage(log: Log, *, user_id: str, hidden: Sequence[str] = (), comple
     said = (f"{f'Not logged: {words}' if hidden else 'Everything the log has is shown'}. {_points(table)} "
             f"Credited with {', '.join(goals)}: {_count(gap.rule_rate, gap.n)} retrievals by session, {_count(gap.lineage_rate, gap.n)} by lineage.")
     numbers = table[["metric", "low", "high", "n", "definition"]]
-    return {"summary": line(said), "timeline": render_timeline(log, user_id, source="source" not in hidden) if timeline is None else timeline,
-            "bounds": axes_html(plot_bounds(found.table, metrics=METRICS, truth=complete, ax=_axes(6.4, 3.2))),
-            "events": table_html(_readable(user_events(seen, user_id)), f"Events of user {user_id}, as logged", limit=25),
+    return {"summary": line(said), "bounds": axes_html(plot_bounds(found.table, metrics=METRICS, truth=complete, ax=_axes(6.4, 3.2))),
             "numbers": details("Numbers and definitions", table_html(numbers, f"Metrics over the {gap.n} retrievals of the log"))}
+
+
+def render_events(log: Log, user_id: str, hidden: Sequence[str] = ()) -> str:
+    """One user's events as a table, with nothing in it that is hidden."""
+    return table_html(_readable(user_events(_hidden(log, hidden), user_id)), f"Events of user {user_id}, as logged", limit=25)
 
 
 def render_timeline(log: Log, user_id: str, *, source: bool = True) -> str:
     """The timeline as HTML. Without sources its lines go; actions keep their lanes, so that they can be found again."""
-    seen = log if source else hide_fields(log, TOGGLES["source"][1])
-    return axes_html(plot_session_timeline(seen, user_id=user_id, ax=_axes(9.0, 3.4)))
+    return axes_html(plot_session_timeline(log if source else _hidden(log, ["source"]), user_id=user_id, ax=_axes(9.0, 3.4)))
 
 
 def lineage_explorer(log: Log, *, use: ActiveUse | None = None, goals: Sequence[str] = GOAL_ACTIONS) -> Explorer:
@@ -145,14 +152,25 @@ def lineage_explorer(log: Log, *, use: ActiveUse | None = None, goals: Sequence[
     controls: dict[str, widgets.Widget] = {"user_id": widgets.Dropdown(options=users, description="user", layout=auto)}
     controls |= {name: widgets.Checkbox(value=True, description=words, indent=False, layout=auto) for name, (words, _) in TOGGLES.items()}
 
-    timelines = lru_cache(maxsize=64)(partial(render_timeline, log))
+    # As render_lineage, but a move draws only what it changes.
+    metrics = lru_cache(maxsize=2 ** len(TOGGLES))(partial(render_metrics, log, complete=complete, use=use, goals=goals))
+    timelines = lru_cache(maxsize=2 * MOST_USERS)(partial(render_timeline, log))
 
     def render(user_id: str, **logged: bool) -> dict[str, str]:
-        hidden = [name for name, there in logged.items() if not there]
-        return render_lineage(log, user_id=user_id, hidden=hidden, complete=complete, use=use, goals=goals,
-                              timeline=timelines(user_id, source=logged["source"]))
+        hidden = tuple(name for name, there in logged.items() if not there)
+        return _page(metrics(hidden), timelines(user_id, source=logged["source"]), render_events(log, user_id, hidden))
 
     return Explorer(controls, render, css_class="lineage-explorer")
+
+
+def _hidden(log: Log, hidden: Sequence[str]) -> Log:
+    """The log without the fields of these check marks."""
+    return hide_fields(log, [field for name in hidden for field in TOGGLES[name][1]])
+
+
+def _page(metrics: Mapping[str, str], timeline: str, events: str) -> dict[str, str]:
+    """All parts in the order they are shown."""
+    return {"summary": metrics["summary"], "timeline": timeline, "bounds": metrics["bounds"], "events": events, "numbers": metrics["numbers"]}
 
 
 def _readable(events: pd.DataFrame) -> pd.DataFrame:
