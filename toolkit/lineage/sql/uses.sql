@@ -1,7 +1,7 @@
 -- Each action with what the log says of it and its source retrieval.
 -- Unlogged fields prove nothing and contradict nothing: "supplied" and "hidden" are what remains observed (see evidence.py).
 SELECT
-    a.action_id, a.action, a.actor, a.source_retrieval_id, a.retrieval_id, a.role, a.same_request, a.item, a.position,
+    a.action, a.actor, a.source_retrieval_id, a.retrieval_id, a.role, a.same_request, a.item, a.position,
     a.retrieval_id IS NOT NULL AND a.item AND a.list_known AND a.position <> 0 AS in_list,
     a.retrieval_id IS NOT NULL AND a.item AND a.list_known AND a.position = 0 AND NOT a.cut AS off_list,
     a.item AND NOT (a.list_known AND a.position = 0 AND NOT a.cut) AS supplied,
@@ -9,7 +9,7 @@ SELECT
     NOT a.nothing_shown AND a.shown_known AND a.item AND a.in_shown AS shown
 FROM (
     SELECT
-        a.action_id, a.action, a.actor, a.source_retrieval_id, r.retrieval_id, r.role,
+        a.action, a.actor, a.source_retrieval_id, r.retrieval_id, r.role,
         coalesce(a.request_id = r.request_id, FALSE) AS same_request,
         a.consumed_asset_id IS NOT NULL AS item,
         r.returned_asset_ids IS NOT NULL AS list_known,
