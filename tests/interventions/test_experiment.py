@@ -175,3 +175,16 @@ def test_winners_losers_and_their_movements(measured):
     assert table["delta"].is_monotonic_decreasing and (table["delta"] != 0).all() and table["delta"].iloc[0] > 0
     moved = measured.movements("learned rerank 50", table["query_id"].iloc[0])
     assert (moved["rank_candidate"].dropna() >= 1).all() and (moved["move"].dropna() != 0).any()
+
+
+@pytest.mark.reference
+def test_what_was_learned_elsewhere_measures_on_real_queries(taught, reference_data):
+    products, queries, judgments = tk.load_esci(reference_data / "esci150")
+    engine = tk.EmbeddedEngine.build(products, progress=False)
+    few = queries.head(25)
+    made = measure(engine, few, judgments, products, CONFIG, taught, depths=(20,), embedder=EMBEDDER, progress=False)
+    table = made.to_frame().query("metric == 'ndcg@10'").set_index("arm")
+    assert list(table.index) == ["local rerank 20", "learned rerank 20", "lexical rewrite"] and (table["n"] == 25).all()
+    assert made.arms["learned rerank 20"].outcome.table["model"].dropna().unique().tolist() == [taught.reranker.model_id]
+    with pytest.raises(ValueError, match="differ from those fitted on"):
+        measure(engine, few, judgments, products, tk.MultiMatch({"title": 1}), taught, embedder=EMBEDDER, progress=False)

@@ -6,6 +6,8 @@ from toolkit.datasets import load_searchops
 from toolkit.interventions.effects import NO_NOISE
 from toolkit.interventions.lab import lab_coverage, lab_effects, lab_noise, late_answers
 
+pytestmark = pytest.mark.reference
+
 
 @pytest.fixture(scope="module")
 def lab(reference_data):
