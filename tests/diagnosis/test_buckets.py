@@ -41,7 +41,7 @@ def test_edges(rank, expected):
 @pytest.mark.parametrize("rank", [1, 10])
 def test_a_relevant_product_in_the_top_is_no_failure(rank):
     found = diagnose_failures(ranked(q=at(rank, 20)), judged(q={"p": 2}))
-    assert pd.isna(bucket(found)) and found.shares["n"].eq(0).all() and "None of 1" in found.summary()
+    assert pd.isna(bucket(found)) and found.shares["n"].eq(0).all() and "0 of 1 queries fail" in found.summary()
 
 
 def test_a_complement_in_the_top_is_no_failure():
@@ -82,7 +82,17 @@ def test_not_retrieved_not_indexed_failed_and_unanswered_are_told_apart():
 def test_queries_without_a_relevant_product_are_left_out_and_counted():
     found = diagnose_failures(ranked(q=["x"], bad=["x"]), judged(q={"p": 1, "x": 0}, bad={"p": 3, "x": 0}))
     assert found.table.set_index("query_id")["failing"].to_dict() == {"q": False, "bad": True}
-    assert "1 queries have no product judged relevant" in found.summary()
+    assert found.summary().startswith("1 of 1 queries fail.") and "Left out: 1 without a product judged relevant." in found.summary()
+    assert "1 of 1 queries fail" in found._repr_html_()
+    none = diagnose_failures(ranked(q=["x"]), judged(q={"p": 1, "x": 1}, other={"p": 3}), queries=["q"])
+    assert none.summary().startswith("0 of 0 queries fail. Left out: 1 ")
+
+
+def test_shares_by_trait_leave_out_what_cannot_fail():
+    texts = pd.DataFrame({"query_id": ["q", "bad"], "query": ["lamp", "chair"]})
+    found = diagnose_failures(ranked(q=["x"], bad=["x"]), judged(q={"p": 1, "x": 1}, bad={"p": 3, "x": 0}), queries=texts)
+    row = found.by_trait().set_index("trait").loc["all queries"]
+    assert (row["count"], row["n"]) == (1, 1)
 
 
 def test_threshold_and_depths_are_the_callers():

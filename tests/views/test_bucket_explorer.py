@@ -38,7 +38,7 @@ def test_parts_say_what_the_diagnosis_says(sample, run, render):
     diagnosis = diagnose_failures(run, sample.judgments, queries=sample.queries, products=sample.products)
     shares = diagnosis.shares.set_index("bucket")["count"]
     assert list(parts) == ["summary", "picture", "table"]
-    assert f"{len(diagnosis.failing)} of {len(diagnosis.table)} queries fail" in parts["summary"]
+    assert f"{len(diagnosis.failing)} of {len(diagnosis.countable)} queries fail" in parts["summary"]
     assert saved(parts)[:2] == (shares["11-50"], shares["51-200"]) and sum(saved(parts)) == len(diagnosis.failing)
     assert parts["table"].count("<tr>") == 16 and f"first 15 of {len(diagnosis.failing)} rows" in parts["table"]
 

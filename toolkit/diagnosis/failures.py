@@ -54,6 +54,11 @@ class FailureDiagnosis:
         """The rows of the table that have a bucket."""
         return self.table[self.table["bucket"].notna()].reset_index(drop=True)
 
+    @property
+    def countable(self) -> pd.DataFrame:
+        """The rows that can fail: queries with a product judged relevant, and failed requests."""
+        return _countable(self.table)
+
     def to_frame(self) -> pd.DataFrame:
         """The per-query table."""
         return self.table
@@ -84,16 +89,15 @@ class FailureDiagnosis:
 
     def summary(self) -> str:
         """The finding in words."""
-        defined = int(self.table["ndcg"].notna().sum())
-        no_relevant = int(((self.table["relevant"] == 0) & (self.table["state"] != "failed")).sum())
-        left_out = f" {no_relevant} queries have no product judged relevant and were left out." if no_relevant else ""
-        n = int(self.shares["n"].max()) if len(self.shares) else 0
+        no_relevant = len(self.table) - len(self.countable)
+        left_out = f" Left out: {no_relevant} without a product judged relevant." if no_relevant else ""
+        n = len(self.failing)
         if not n:
-            return f"None of {defined} evaluated queries fails.{left_out} {self.definition()}"
+            return f"{_headline(self)}.{left_out} {self.definition()}"
         found = "; ".join(
             f"{r.bucket}: {r.found} ({r.share:.1%}, {r.low:.1%} to {r.high:.1%})"
             for r in self.shares.rename(columns={"count": "found"}).itertuples() if r.found)
-        return f"{n} of {len(self.table)} queries fail. First relevant product: {found}; n = {n}.{left_out} {self.definition()}"
+        return f"{_headline(self)}. First relevant product: {found}; n = {n}.{left_out} {self.definition()}"
 
     def __repr__(self) -> str:
         return f"FailureDiagnosis: {self.summary()}"
@@ -158,9 +162,14 @@ def diagnose_failures(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.D
     return FailureDiagnosis(table, bucket_shares(table, depths), traits, k, depths, relevant_grade, gains, asked)
 
 
+def _countable(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the per-query table that can fail."""
+    return table[(table["relevant"] > 0) | (table["state"] == "failed")]
+
+
 def _by_trait(table: pd.DataFrame, traits: pd.DataFrame, buckets: list[str]) -> pd.DataFrame:
-    """Failure and buckets by trait; undefined queries left out."""
-    kept = table[table["ndcg"].notna() | (table["state"] == "failed")].merge(traits.drop(columns="query"), on="query_id", how="left")
+    """Failure and buckets by trait, of the queries that can fail."""
+    kept = _countable(table).merge(traits.drop(columns="query"), on="query_id", how="left")
     masks = {trait: kept[trait].fillna(False).astype(bool) for trait in TRAITS if kept[trait].notna().any()}
     masks["no noise or negation"] = ~masks["noise"] & ~masks["negation"]
     masks["all queries"] = pd.Series(True, index=kept.index)
@@ -201,8 +210,7 @@ def _overlap_policy(rankings: pd.DataFrame, judged: Judged, indexed: set[str] | 
 
 def _headline(diagnosis: FailureDiagnosis) -> str:
     """First line of the card."""
-    n = int(diagnosis.shares["n"].max()) if len(diagnosis.shares) else 0
-    return f"{n} of {len(diagnosis.table)} queries fail"
+    return f"{len(diagnosis.failing)} of {len(diagnosis.countable)} queries fail"
 
 
 def _percent(row: dict[str, float]) -> str:

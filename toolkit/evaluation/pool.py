@@ -274,4 +274,5 @@ def _check_overlap(wanted: np.ndarray, query_names: pd.Index, product_names: pd.
         if not common:
             raise EvaluationError(
                 f"rankings and judgments have no {kind} in common: rankings have {list(left[:3])}, judgments have {list(right[:3])}; "
-                "compare the formats (leading zeros, prefixes, integers written as '1.0'), or pass on_no_overlap='zero'")
+                "compare the formats (leading zeros, prefixes, integers written as '1.0'); where the ids are right: "
+                "evaluate(..., on_no_overlap='zero'), diagnose_failures(..., products=the indexed products)")

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from toolkit.diagnosis import diagnose_failures, explain_missing, headroom
+from toolkit.diagnosis.shares import share_table
 from toolkit.views.plots import plot_buckets, plot_first_ranks, plot_headroom, plot_reasons, plot_traits
 
 
@@ -35,6 +36,12 @@ def test_buckets(found):
     segments = ax.containers[-1].lines[2][0].get_segments()
     assert [s[0][0] for s in segments] == pytest.approx(100 * shares["low"], abs=1e-9)
     assert "failing queries" in title(ax) and "Wilson" in ax.get_xlabel()
+
+
+def test_a_shared_lead_is_named_as_one():
+    shares = share_table({"11-50": 2, "51-200": 1, "not retrieved": 2}).rename(columns={"name": "bucket"})
+    assert title(plot_buckets(shares)) == "Most often 11-50 and not retrieved: 2 of 5 failing queries each"
+    assert title(plot_buckets(shares.head(2))) == "Most often 11-50: 2 of 5 failing queries"
 
 
 def test_traits(found):

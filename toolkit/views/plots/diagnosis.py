@@ -33,8 +33,9 @@ def plot_buckets(shares: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, height=1.4 + 0.42 * max(1, len(shares)))
     if n:
         _bars(ax, shares["bucket"], shares)
-    top = shares.loc[shares["count"].idxmax()] if n else None
-    title = f"Most often {top['bucket']}: {int(top['count'])} of {n} failing queries" if n else "No query fails"
+    most = int(shares["count"].max()) if n else 0
+    top = list(shares.loc[shares["count"] == most, "bucket"])
+    title = f"Most often {' and '.join(top)}: {most} of {n} failing queries{' each' if len(top) > 1 else ''}" if n else "No query fails"
     return finish(ax, title=title, xlabel=f"share of failing queries (%, 95 % Wilson interval, n = {n})")
 
 

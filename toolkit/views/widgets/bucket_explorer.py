@@ -85,7 +85,7 @@ def render_buckets(run: SearchRun, judgments: pd.DataFrame, queries: pd.DataFram
     diagnosis = diagnose_failures(run, judgments, queries=chosen, products=products, depths=(CUT, first_depth, second_depth))
     found = failing_queries(diagnosis, bucket)
     who = "queries" if trait == ALL else f"queries with the trait {trait.replace('_', ' ')}"
-    summary = f"{len(diagnosis.failing)} of {len(diagnosis.table)} {who} fail. {_saved(diagnosis)}"
+    summary = f"{len(diagnosis.failing)} of {len(diagnosis.countable)} {who} fail. {_saved(diagnosis)}"
     title = plot_buckets(diagnosis.shares)
     return {"summary": line(summary), "picture": axes_html(title, f"Share of failing queries per bucket. {summary}"),
             "table": table_html(found, f"Failing queries ({len(found)})", limit=15)}
