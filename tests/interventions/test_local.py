@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+import types
 
 import numpy as np
+import pytest
 
 from toolkit.interventions.models import EmbeddingCache, LocalModel, RerankRequest
 
@@ -40,3 +42,20 @@ def test_unit_vectors_and_empty_text():
 def test_no_model_is_imported_unless_used():
     code = "import sys, toolkit.interventions as t; t.Rerank, t.RerankStatus; print([m for m in ('wordllama', 'sklearn', 'httpx', 'tokenizers') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_model_on_disk_is_asked_for_by_its_path_or_its_package_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # as if it were not installed
+    with pytest.raises(ImportError, match="pip install sentence-transformers"):
+        LocalModel(tmp_path / "some-model").embed(["usb"])
+
+    class Stand:
+        def __init__(self, path, local_files_only):
+            assert local_files_only and path.endswith("some-model")
+
+        def encode(self, texts):
+            return [[len(text), 1.0] for text in texts]
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", types.SimpleNamespace(SentenceTransformer=Stand))
+    model = LocalModel(tmp_path / "some-model")
+    assert model.model_id == "sentence-transformers:some-model" and model.embed(["usb", "x"]).shape == (2, 2)
