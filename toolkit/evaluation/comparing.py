@@ -50,7 +50,8 @@ def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None
     metrics : sequence of str, optional
         Default: those of the tables; for rankings ndcg@10, recall@10, mrr@10.
     primary : str, optional
-        The metric that decides; default the first.
+        The metric that decides; default the first of ``metrics``, of an evaluation's or of the default
+        metrics. A bare table has no order to rely on: there it is ndcg@10, else the first by name.
     family : sequence of str, optional
         Metrics of the Benjamini-Hochberg family; default all but judged@k and zero_result_rate.
     guardrails : mapping of str to float, or sequence of str, optional
@@ -81,15 +82,17 @@ def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None
     EvaluationError
         Different query sets, missing metrics, unreadable arms.
     """
-    arms = None
+    arms, known = None, (set(), set())
     if judgments is None or _is_metrics(baseline):
         pairs, coverage = _from_tables(baseline, candidate, metrics, on_missing)
+        known = (_known_failed(baseline), _known_failed(candidate))
     else:
         arms = _Arms.of(baseline, candidate, judgments, queries, on_missing, gains, relevant_grade)
         measures = parse_measures(metrics or ("ndcg@10", "recall@10", "mrr@10"))
         pairs, coverage = arms.pairs(measures), arms.coverage(Measure.parse(primary) if primary else measures[0])
+        known = tuple(set(arms.baseline.judged.query_ids[failed]) for failed in arms.failed)
     names = list(pd.unique(pairs["metric"]))
-    primary = _one_of(primary or names[0], names, "primary")
+    primary = _one_of(primary or _first_metric(names, isinstance(baseline, pd.DataFrame) and arms is None and metrics is None), names, "primary")
     chosen = [_one_of(m, names, "family") for m in (family if family is not None else [m for m in names if not _is_side(m)])]
     rails = _guardrails(guardrails, chosen, primary, names)
     table = _statistics(pairs, names, alpha=alpha, power=power, confidence=confidence, resamples=resamples, seed=seed, drop=catastrophic_drop)
@@ -97,8 +100,7 @@ def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None
     table.insert(9, "in_family", table["metric"].isin(chosen))
     table.insert(10, "p_adjusted", _adjusted(table))
     table.insert(11, "significant", table["p_adjusted"] <= alpha)
-    first = table.loc[table["metric"] == primary].iloc[0]
-    coverage["failed_share"] = _failed_share(first, degraded)
+    coverage["failed_share"] = _failed_share(pairs[pairs["metric"] == primary], known, degraded)
     settings = {"alpha": alpha, "power": power, "confidence": confidence, "resamples": resamples, "seed": seed, "catastrophic_drop": catastrophic_drop,
                 "family_size": len(chosen), "definitions": _definitions(names, arms, baseline), "source": "rankings" if arms else "metric tables"}
     k = (Measure.parse(primary).k if arms else None) or 10
@@ -128,7 +130,7 @@ def _from_tables(baseline: Arm, candidate: Arm, metrics: Sequence[str | Measure]
     _check_same_settings(baseline, candidate)
     tables_ = [metric_table(arm, name) for arm, name in ((baseline, "baseline"), (candidate, "candidate"))]
     wanted = None if metrics is None else [str(m) for m in metrics]
-    pairs, _ = align(*tables_, metrics=wanted, on_missing=on_missing, names=("baseline", "candidate"))
+    pairs = align(*tables_, metrics=wanted, on_missing=on_missing, names=("baseline", "candidate"))
     means = [frame.groupby("metric")["value"].mean() for frame in tables_]
     judged = next((m for m in means[0].index if m.startswith("judged") and m in means[1].index), None)
     coverage = pd.DataFrame({"arm": ["baseline", "candidate"], "judged": [m.get(judged, math.nan) for m in means],
@@ -262,11 +264,34 @@ def _adjusted(table: pd.DataFrame) -> np.ndarray:
     return benjamini_hochberg(table["p_value"].where(table["in_family"]).to_numpy(dtype=np.float64))
 
 
-def _failed_share(first: pd.Series, degraded: Sequence[str] | int) -> list[float]:
-    """Share of the queries without an answer of their own, per arm."""
-    fallen = degraded if isinstance(degraded, int) else len(set(degraded))
-    total = first["n"] + first["failed_baseline"] + first["failed_candidate"] + first["undefined"]
-    return [first["failed_baseline"] / total if total else math.nan, (first["failed_candidate"] + fallen) / total if total else math.nan]
+def _first_metric(names: list[str], bare: bool) -> str:
+    """The metric that decides where none is named; of a bare table, whatever the order of its rows."""
+    if not bare:
+        return names[0]
+    return "ndcg@10" if "ndcg@10" in names else min(names, key=lambda name: (_is_side(name), name))
+
+
+def _known_failed(arm: Arm) -> set[str]:
+    """Queries that failed, where an arm of metrics says so: by its states, or by a null zero_result_rate."""
+    if isinstance(arm, Evaluation):
+        return set(arm.queries.loc[arm.queries["state"] == "failed", "query_id"])
+    return set(arm.loc[(arm["metric"] == "zero_result_rate") & arm["value"].isna(), "query_id"])
+
+
+def _failed_share(pairs: pd.DataFrame, known: tuple[set[str], set[str]], degraded: Sequence[str] | int) -> list[float]:
+    """Share of the queries without an answer of their own, per arm; ``pairs`` of the primary metric."""
+    ids, gone = pairs["query_id"], pairs[["baseline", "candidate"]].isna()
+    failed = [set(ids[gone[arm] & ~gone[other]]) | known[side] & set(ids)
+              for side, (arm, other) in enumerate((("baseline", "candidate"), ("candidate", "baseline")))]
+    counts = [len(side) for side in failed]
+    if isinstance(degraded, (int, np.integer)):
+        counts[1] += int(degraded)
+    elif len(degraded):
+        fallen = set(degraded) & set(ids)
+        if not fallen:
+            raise EvaluationError(f"degraded: none of {len(degraded)} ids is a compared query, for example {list(degraded)[:3]}; compared, for example: {list(ids[:3])}")
+        counts[1] = len(failed[1] | fallen)
+    return [count / len(ids) if len(ids) else math.nan for count in counts]
 
 
 def _guardrails(given: Mapping[str, float] | Sequence[str] | None, family: list[str], primary: str, names: list[str]) -> dict[str, float]:

@@ -94,11 +94,11 @@ class Comparison:
         r, s = self.row(metric), self.settings
         changed = int(r["wins"] + r["losses"])
         if not changed:
-            return f"{r['metric']}: no difference on any of {r['n']} queries ({r['baseline']:.4f})."
+            return f"{r['metric']}: no difference on any of {r['n']} queries ({r['baseline']:.4f}){_left_out(r)}."
         adjusted = f", adjusted {r['p_adjusted']:.4f}" if not math.isnan(r["p_adjusted"]) else ""
         return (f"{r['metric']}: {r['baseline']:.4f} → {r['candidate']:.4f}, {r['delta']:+.4f} "
                 f"[{r['ci_low']:+.4f}, {r['ci_high']:+.4f}] ({s['confidence']:.0%} interval), p = {r['p_value']:.4f}{adjusted} ({r['p_method']}), "
-                f"n = {r['n']}: {r['wins']} up, {r['losses']} down, {r['ties']} the same. "
+                f"n = {r['n']}: {r['wins']} up, {r['losses']} down, {r['ties']} the same{_left_out(r)}. "
                 f"These queries find {r['mde' if r['n'] >= SMALL_N else 'mde_t']:.4f} with {s['power']:.0%} power.")
 
     def coverage_sentence(self) -> str:
@@ -125,7 +125,7 @@ class Comparison:
     def to_markdown(self) -> str:
         """The main columns as a Markdown table, with the summary and the definitions."""
         rows = _cells(self.table)
-        lines = ["| " + " | ".join(line) + " |" for line in rows]
+        lines = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in rows]
         lines.insert(1, "|" + " --- |" * len(rows[0]))
         notes = "\n".join(f"- {text}" for text in self.settings["definitions"].values())
         return "\n".join(lines) + f"\n\n{self.summary()}\n\n{notes}\n"
@@ -184,9 +184,16 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
     return [head, *rows]
 
 
+def _left_out(row: pd.Series) -> str:
+    """Queries that are not in the mean, in words."""
+    counts = ((row["undefined"], "undefined in both"), (row["failed_baseline"], "without a baseline value"), (row["failed_candidate"], "without a candidate value"))
+    told = ", ".join(f"{count} {words}" for count, words in counts if count)
+    return f"; left out: {told}" if told else ""
+
+
 def _latex(text: str) -> str:
     """Escape LaTeX's special characters."""
-    special = {"\\": r"\textbackslash{}", "–": "--", **{sign: "\\" + sign for sign in "&%_#${}"}}
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", **{sign: "\\" + sign for sign in "&%_#${}"}}
     return "".join(special.get(sign, sign) for sign in text)
 
 

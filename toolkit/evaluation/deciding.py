@@ -200,8 +200,11 @@ def _guardrails(c: Comparison, p: Policy) -> list[Check]:
     for metric, margin in c.guardrails.items():
         r = c.row(metric)
         found = f"{metric} {r['delta']:+.4f} [{r['ci_low']:+.4f}, {r['ci_high']:+.4f}]"
+        lost, n = r["failed_baseline"] + r["failed_candidate"], r["n"]
         if math.isnan(r["delta"]):
             checks.append(Check(f"guardrail {metric}", "unknown", f"Guardrail {metric} has no value."))
+        elif lost > p.max_failed_share * (lost + n):
+            checks.append(Check(f"guardrail {metric}", "doubt", f"Guardrail {metric} lacks one arm's value on {lost} of {lost + n} queries; the cap is {p.max_failed_share:.1%}."))
         elif r["ci_high"] < -margin and (math.isnan(r["p_adjusted"]) or r["p_adjusted"] <= c.settings["alpha"]):
             checks.append(Check(f"guardrail {metric}", "block", f"Guardrail {found} is significantly worse than the tolerated loss of {margin:g}."))
         else:

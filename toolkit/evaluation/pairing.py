@@ -16,25 +16,40 @@ OnMissing = Literal["error", "intersect", "zero"]
 
 
 def metric_table(values: pd.DataFrame | Evaluation, name: str) -> pd.DataFrame:
-    """Check one arm's long metric table: query_id, metric, value; one row a query and metric."""
+    """Check one arm's long metric table: query_id, metric, value; one row a query and metric; values as float64."""
     frame = values.to_frame() if isinstance(values, Evaluation) else values
     tables.check(frame, tables.METRIC_VALUES, source=name)
+    if frame.empty:
+        raise EvaluationError(f"{name}: the metric table holds no row; expected one a query and metric")
     twice = frame.duplicated(["query_id", "metric"])
     if twice.any():
         row = frame.loc[twice].iloc[0]
         raise EvaluationError(f"{name}: query {row['query_id']!r} has metric {row['metric']!r} more than once ({int(twice.sum())} rows); keep one value each")
-    return frame
+    return frame.assign(value=_numbers(frame["value"], name))
+
+
+def _numbers(values: pd.Series, name: str) -> pd.Series:
+    """Values as float64; text is refused, also where it reads as a number."""
+    text = values.map(lambda value: isinstance(value, str)) if values.dtype == object else pd.Series(isinstance(values.dtype, pd.StringDtype), values.index)
+    if text.any():
+        raise EvaluationError(f"{name}: value must hold numbers, got text {values[text].iloc[0]!r}; convert once and knowingly, for example frame['value'].astype(float)")
+    numbers = values.astype(float)
+    if np.isinf(numbers).any():
+        raise EvaluationError(f"{name}: metric values hold an infinity; expected finite numbers, or null where undefined")
+    return numbers
 
 
 def align(baseline: pd.DataFrame, candidate: pd.DataFrame, *, metrics: list[str] | None, on_missing: OnMissing,
-          names: tuple[str, str]) -> tuple[pd.DataFrame, dict[str, int]]:
+          names: tuple[str, str]) -> pd.DataFrame:
     """Pair two metric tables by query and metric, in natural order of the query ids.
+
+    A row that one arm lacks is a missing query, also where the arm has other metrics of that query: a
+    value left out is not a null value.
 
     Returns
     -------
-    tuple
-        Table query_id, metric, baseline, candidate, delta (null where either value is), and the
-        number of queries that only one arm has: {"only_baseline": …, "only_candidate": …}.
+    DataFrame
+        query_id, metric, baseline, candidate, delta (null where either value is).
 
     Raises
     ------
@@ -42,25 +57,29 @@ def align(baseline: pd.DataFrame, candidate: pd.DataFrame, *, metrics: list[str]
         The arms have different queries or metrics, with samples (unless ``on_missing`` says otherwise).
     """
     chosen = _common_metrics(baseline, candidate, metrics, names)
-    ids = [set(frame["query_id"]) for frame in (baseline, candidate)]
-    only = {"only_baseline": len(ids[0] - ids[1]), "only_candidate": len(ids[1] - ids[0])}
-    if any(only.values()) and on_missing == "error":
-        samples = [natural_order(side)[:3] for side in (ids[0] - ids[1], ids[1] - ids[0])]
-        raise EvaluationError(
-            f"the arms have different queries: {len(ids[0])} in {names[0]}, {len(ids[1])} in {names[1]}; only in {names[0]}: {only['only_baseline']} "
-            f"{samples[0]}; only in {names[1]}: {only['only_candidate']} {samples[1]}. Evaluate both on the same queries, "
-            "or say on_missing='intersect' (drop them) or 'zero' (score them 0)")
-    order = natural_order(ids[0] & ids[1] if on_missing == "intersect" else ids[0] | ids[1])
-    index = pd.MultiIndex.from_product([chosen, order], names=["metric", "query_id"])
-    values = [frame.set_index(["metric", "query_id"])["value"].astype(float).reindex(index) for frame in (baseline, candidate)]
+    values = [frame[frame["metric"].isin(chosen)].set_index(["metric", "query_id"])["value"] for frame in (baseline, candidate)]
+    only = [one.index.difference(other.index) for one, other in (values, values[::-1])]
+    if any(map(len, only)) and on_missing == "error":
+        raise EvaluationError(_mismatch(values, only, names))
+    lacking = set(only[0].union(only[1]).get_level_values("query_id"))
+    ids = set(baseline["query_id"]) | set(candidate["query_id"])
+    index = pd.MultiIndex.from_product([chosen, natural_order(ids - lacking if on_missing == "intersect" else ids)], names=["metric", "query_id"])
+    aligned = [one.reindex(index) for one in values]
     if on_missing == "zero":
-        asked = index.get_level_values("query_id")
-        values = [value.mask(~asked.isin(known), 0.0) for value, known in zip(values, ids, strict=True)]
-    pairs = pd.DataFrame({"baseline": values[0], "candidate": values[1]}).reset_index()[["query_id", "metric", "baseline", "candidate"]]
+        aligned = [one.mask(index.isin(missing), 0.0) for one, missing in zip(aligned, only[::-1], strict=True)]
+    pairs = pd.DataFrame({"baseline": aligned[0], "candidate": aligned[1]}).reset_index()[["query_id", "metric", "baseline", "candidate"]]
     pairs["delta"] = pairs["candidate"] - pairs["baseline"]
-    if not np.isfinite(pairs[["baseline", "candidate"]].to_numpy()[pairs[["baseline", "candidate"]].notna().to_numpy()]).all():
-        raise EvaluationError("metric values hold an infinity; expected finite numbers, or null where undefined")
-    return pairs, only
+    return pairs
+
+
+def _mismatch(values: list[pd.Series], only: list[pd.MultiIndex], names: tuple[str, str]) -> str:
+    """Which queries of the first unequal metric only one arm has."""
+    metric = next(rows for rows in only if len(rows))[0][0]
+    had = [int((one.index.get_level_values("metric") == metric).sum()) for one in values]
+    ids = [natural_order(set(rows[rows.get_level_values("metric") == metric].get_level_values("query_id"))) for rows in only]
+    return (f"the arms have different queries of {metric}: {had[0]} in {names[0]}, {had[1]} in {names[1]}; only in {names[0]}: {len(ids[0])} "
+            f"{ids[0][:3]}; only in {names[1]}: {len(ids[1])} {ids[1][:3]}. Evaluate both on the same queries, "
+            "or say on_missing='intersect' (drop them) or 'zero' (score them 0)")
 
 
 def _common_metrics(baseline: pd.DataFrame, candidate: pd.DataFrame, metrics: list[str] | None, names: tuple[str, str]) -> list[str]:

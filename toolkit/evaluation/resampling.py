@@ -66,6 +66,8 @@ def bootstrap_means(differences: np.ndarray, *, resamples: int = RESAMPLES, seed
     n = len(differences)
     rng = np.random.default_rng(seed)
     grid, unit = to_grid(differences)
+    middle = np.array([math.fsum(column) / n for column in differences.T])
+    total = grid.sum(axis=0)
     sums = np.empty((resamples, differences.shape[1]))
     for start in range(0, resamples, _CHUNK):
         rows = min(_CHUNK, resamples - start)
@@ -73,7 +75,8 @@ def bootstrap_means(differences: np.ndarray, *, resamples: int = RESAMPLES, seed
         drawn += np.arange(rows)[:, None] * n
         weights = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
         sums[start:start + rows] = weights.astype(np.float64) @ grid
-    return sums * (unit / n)
+    # Around the exact mean: where all differences are equal, every resample has that mean to the last bit.
+    return middle + (sums - total) * (unit / n)
 
 
 def bootstrap_interval(differences: np.ndarray, *, confidence: float = 0.95, resamples: int = RESAMPLES,
