@@ -45,7 +45,7 @@ def sentence_transformers_encoder(path: Path | str) -> tuple[str, Encoder]:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise ImportError("a sentence-transformers model needs the package: pip install sentence-transformers, or install this toolkit with the extra [sentence-transformers]") from error
+        raise ImportError("a sentence-transformers model needs the package: pip install sentence-transformers") from error
     model = SentenceTransformer(str(path), local_files_only=True)
     return f"sentence-transformers:{Path(path).name}", lambda texts: np.asarray(model.encode(list(texts)), dtype=np.float32)
 
