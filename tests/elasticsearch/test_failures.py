@@ -214,3 +214,8 @@ def test_credentials_in_an_address_are_refused_without_repeating_them() -> None:
 def test_an_unknown_field_is_an_error_of_the_caller(engine) -> None:
     with pytest.raises(ValueError, match=r"'titel' is not a text field of index 'shop'.*\['title'\]"):
         engine.run(some_queries(), MultiMatch({"titel": 1}))
+
+
+def test_what_is_no_configuration_is_an_error_of_the_caller(engine) -> None:
+    with pytest.raises(TypeError, match="expected a MultiMatch"):
+        engine.run(some_queries(), {"title": 1})

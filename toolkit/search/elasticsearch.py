@@ -104,7 +104,6 @@ class ElasticsearchEngine:
         ConnectionError
             If the server does not say.
         """
-        check_config(config)
         state = read_state(self.connection, self.id_field)
         if isinstance(state, Failure):
             raise ConnectionError(f"Elasticsearch index {self.index!r}: {state.reason}")
@@ -217,6 +216,7 @@ class ElasticsearchEngine:
 
     def identify(self, config: MultiMatch) -> str:
         """Name of the engine in the state it is in; refuses a configuration that the index cannot answer."""
+        check_config(config)
         state = read_state(self.connection, self.id_field)
         if isinstance(state, Failure):
             return f"Elasticsearch, index {self.index!r} (unknown state: {state.reason})"
