@@ -179,7 +179,8 @@ def combine(*experiments: Experiment, policy: Policy = Policy()) -> Experiment:
     """
     first = experiments[0]
     for other in experiments[1:]:
-        if (other.baseline.engine, other.baseline.config) != (first.baseline.engine, first.baseline.config) or set(other.queries["query_id"]) != set(first.queries["query_id"]):
+        same = (other.baseline.engine, other.baseline.config) == (first.baseline.engine, first.baseline.config)
+        if not same or set(other.queries["query_id"]) != set(first.queries["query_id"]):
             raise ValueError("combine: the experiments do not share engine, configuration and queries; run them on one baseline")
     labels = [name for experiment in experiments for name in experiment.arms]
     if len(set(labels)) < len(labels):
