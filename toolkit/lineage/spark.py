@@ -57,7 +57,7 @@ def _run(step: Callable[[pa.Table], pa.Table], batches: Iterable[pa.RecordBatch]
 
 
 class SparkEngine:
-    """A Spark session as the engine of the counts; computed tables are cached until dropped.
+    """A Spark session as the engine of the counts; computed tables stay cached until the ``with`` block ends.
 
     Parameters
     ----------
@@ -79,14 +79,15 @@ class SparkEngine:
         if zone not in ("UTC", "Etc/UTC", "Z", "GMT"):
             raise ValueError(f"spark.sql.session.timeZone is {zone!r}; set it to UTC, else times shift on their way through")
         self.session = session
-        self._cached: dict[str, DataFrame] = {}
+        self._cached: list[DataFrame] = []
 
     def __enter__(self) -> SparkEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for name in list(self._cached):
-            self.drop(name)
+        for frame in self._cached:
+            frame.unpersist()
+        self._cached.clear()
 
     def load(self, name: str, path: str | None) -> None:
         """The view of one canonical table; without rows where the log has no such table."""
@@ -102,19 +103,15 @@ class SparkEngine:
 
     def define(self, name: str, select: str) -> None:
         """Compute a table (when first used) and keep it."""
-        self.drop(name)
-        self._cached[name] = self.session.sql(select).cache()
-        self._cached[name].createOrReplaceTempView(name)
+        self._cached.append(self.session.sql(select).cache())
+        self._cached[-1].createOrReplaceTempView(name)
 
     def view(self, name: str, select: str) -> None:
         """Name a SELECT without computing it."""
         self.session.sql(select).createOrReplaceTempView(name)
 
     def drop(self, name: str) -> None:
-        """Forget a computed table."""
-        found = self._cached.pop(name, None)
-        if found is not None:
-            found.unpersist()
+        """Nothing yet: a table that reads this one may still be uncomputed; all are released at the end."""
 
     def frame(self, select: str) -> pd.DataFrame:
         """A small result."""
