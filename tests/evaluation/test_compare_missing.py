@@ -95,3 +95,12 @@ def test_exports_escape_the_metric_names_they_are_given():
     head, line, row = made.to_markdown().splitlines()[:3]
     assert r"my\|ndcg~x^2" in row and row.replace(r"\|", "").count("|") == head.count("|")
     assert r"my|ndcg\textasciitilde{}x\textasciicircum{}2 &" in made.to_latex()
+
+
+def test_an_arm_of_unjudged_products_only_is_compared():
+    judgments = pd.DataFrame({"query_id": ["q", "r"], "product_id": ["x", "x"], "grade": [3.0, 3.0]})
+    known, unknown = (pd.DataFrame({"query_id": ["q", "r"], "product_id": [product] * 2, "score": [1.0, 1.0]}) for product in ("x", "u"))
+    made = compare(known, unknown, judgments, metrics=["ndcg@3"])
+    assert made.row()["delta"] == -1 and made.row()["hole_high"] > -1 and made.coverage["judged"].tolist() == [1.0, 0.0]
+    with pytest.raises(EvaluationError, match="no product_id in common"):
+        compare(unknown, unknown, judgments)
