@@ -103,7 +103,7 @@ def test_threshold_and_depths_are_the_callers():
     assert bucket(diagnose_failures(late, judged(q={"p": 3, "x6": 2}), k=5, depths=(5, 8), relevant_grade=3)) == "beyond 8"
 
 
-@pytest.mark.parametrize("depths", [(), (20, 50), (10, 10, 50), (10, 5)])
+@pytest.mark.parametrize("depths", [(), (20, 50), (10, 10, 50), (10, 5), (10, 50.5)])
 def test_refuses_depths_that_make_no_buckets(depths):
     with pytest.raises(ValueError, match="ascending whole numbers that start with k"):
         diagnose_failures(ranked(q=["x"]), judged(q={"x": 3}), depths=depths)

@@ -48,6 +48,9 @@ def test_what_is_not_indexed_cannot_be_retrieved():
     indexed = headroom(rankings, judgments, depths=(2,), k=2, bucket_depths=(2,), products=["p0", "p1"])
     ideal = 3 + 2 / np.log2(3)
     assert steps(indexed)["retrieve", None] == pytest.approx(2 / ideal)
+    assert "all indexed judged products retrieved" in indexed.summary()
+    told = headroom(rankings, judgments, depths=(2,), k=2, bucket_depths=(2,)).summary()
+    assert "all judged products (which are indexed is not known) retrieved 1.000" in told
 
 
 def test_cut_lists_leave_the_mean_unknown(diagnosed):

@@ -203,6 +203,10 @@ def test_rbo_and_unknown_requests_are_refused():
         evaluate(run, J, unjudged="drop")
     with pytest.raises(EvaluationError, match="expected a DataFrame"):
         evaluate([("q1", "a")], J)
+    for wrong, words in (({"gains": "exponential"}, "expected a Gains"), ({"relevant_grade": "E"}, "expected a grade above 0"),
+                         ({"unseen": -1}, "unseen is -1"), ({"on_no_overlap": "ignore"}, "expected 'error' or 'zero'")):
+        with pytest.raises(ValueError, match=words):
+            evaluate(run, J, queries=["q1"], **wrong)
     with pytest.raises(KeyError, match="was not evaluated"):
         evaluate(run, J, ["ndcg@10"], queries=["q1"]).mean("ndcg@5")
 

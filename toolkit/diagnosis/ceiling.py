@@ -49,9 +49,14 @@ class Headroom:
         """The per-query table."""
         return self.table
 
+    @property
+    def retrievable(self) -> str:
+        """What perfect retrieval brings: judged products, of which only indexed ones where the index is known."""
+        return "indexed judged products" if self.diagnosis.table["relevant_indexed"].notna().any() else "judged products (which are indexed is not known)"
+
     def definition(self) -> str:
         """What the numbers mean."""
-        return (f"NDCG@{self.k} (gains {self.gains}) after sorting the top N by grade (reorder), and with every indexed judged product "
+        return (f"NDCG@{self.k} (gains {self.gains}) after sorting the top N by grade (reorder), and with all {self.retrievable} "
                 "retrieved and sorted (retrieve). Unjudged products count as irrelevant: a ceiling on these judgments, not a forecast.")
 
     def summary(self) -> str:
@@ -60,7 +65,7 @@ class Headroom:
         if overall["ndcg"].notna().sum() == 0:
             return f"No query has a defined NDCG@{self.k}. {self.definition()}"
         words = {"now": lambda r: f"now {r.ndcg:.3f}", "reorder": lambda r: f"top {int(r.depth)} reordered {r.ndcg:.3f}",
-                 "retrieve": lambda r: f"all indexed relevant retrieved {r.ndcg:.3f}"}
+                 "retrieve": lambda r: f"all {self.retrievable} retrieved {r.ndcg:.3f}"}
         shown = "; ".join(f"{words[r.action](r)} (n = {r.n})" for r in overall.itertuples() if not pd.isna(r.ndcg))
         cut = overall.loc[overall["unknown"] > 0, "depth"]
         beyond = f"; deeper than {self.diagnosis.depth} is unknown (search deeper)" if len(cut) else ""

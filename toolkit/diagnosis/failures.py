@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal
 
 import pandas as pd
@@ -13,7 +14,7 @@ from toolkit.diagnosis.buckets import bucket_of, bucket_shares
 from toolkit.diagnosis.ranks import rank_table
 from toolkit.diagnosis.shares import share_table
 from toolkit.diagnosis.traits import TRAITS, query_traits
-from toolkit.evaluation.evaluating import query_list, unpack, warn_nothing_relevant
+from toolkit.evaluation.evaluating import check_policy, query_list, unpack, warn_nothing_relevant
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
 from toolkit.evaluation.pool import EvaluationError, Judged, meet, read_judgments
 from toolkit.search.protocol import SearchRun
@@ -148,6 +149,7 @@ def diagnose_failures(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.D
     EvaluationError, TableError, ValueError
     """
     depths = _check_depths(depths, k)
+    check_policy(gains, relevant_grade)
     rankings, status = unpack(rankings_or_run, status)
     texts = queries if isinstance(queries, pd.DataFrame) and "query" in queries else None
     judged, indexed = read_judgments(judgments, query_list(queries)), indexed_ids(products, rankings)
@@ -184,10 +186,10 @@ def _by_trait(table: pd.DataFrame, traits: pd.DataFrame, buckets: list[str]) -> 
 
 def _check_depths(depths: Sequence[int], k: int) -> tuple[int, ...]:
     """Ascending edges that start at k."""
-    given = tuple(int(depth) for depth in depths)
-    if not given or given[0] != k or any(low >= high for low, high in zip(given, given[1:], strict=False)):
+    given = tuple(depths)
+    if not all(isinstance(depth, Integral) for depth in given) or not given or given[0] != k or any(low >= high for low, high in zip(given, given[1:], strict=False)):
         raise ValueError(f"depths {given}: expected ascending whole numbers that start with k = {k}, for example ({k}, {5 * k}, {20 * k})")
-    return given
+    return tuple(int(depth) for depth in given)
 
 
 def indexed_ids(products: pd.DataFrame | Collection[str] | None, rankings: pd.DataFrame) -> set[str] | None:

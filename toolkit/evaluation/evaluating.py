@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -69,8 +70,13 @@ def evaluate(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.DataFrame,
         Saying what was given, what was expected and what to do.
     """
     measures = parse_measures(metrics)
+    check_policy(gains, relevant_grade)
     if unjudged not in ("zero", "condensed", "bounds"):
         raise ValueError(f"unjudged is {unjudged!r}; expected 'zero', 'condensed' or 'bounds'")
+    if unseen < 0:
+        raise ValueError(f"unseen is {unseen!r}; expected a number of products, 0 or more")
+    if on_no_overlap not in ("error", "zero"):
+        raise ValueError(f"on_no_overlap is {on_no_overlap!r}; expected 'error' or 'zero'")
     rankings, status = unpack(rankings_or_run, status)
     judged = read_judgments(judgments, query_list(queries))
     pool = meet(rankings, judged, on_no_overlap=on_no_overlap)
@@ -80,6 +86,14 @@ def evaluate(rankings_or_run: pd.DataFrame | SearchRun, judgments: pd.DataFrame,
     used = pool.condensed() if unjudged == "condensed" else pool
     columns = {str(m): _column(used, pool, m, gains, relevant_grade, unjudged, unseen, state) for m in measures}
     return Evaluation.build(columns, measures, pool, state, gains=gains, relevant_grade=relevant_grade, unjudged=unjudged, unseen=unseen)
+
+
+def check_policy(gains: Gains, relevant_grade: float) -> None:
+    """Raise a ValueError for a gain map or a relevance threshold that is none."""
+    if not isinstance(gains, Gains):
+        raise ValueError(f"gains is {gains!r}; expected a Gains, for example toolkit.evaluation.EXPONENTIAL")
+    if not isinstance(relevant_grade, Real) or not relevant_grade > 0:
+        raise ValueError(f"relevant_grade is {relevant_grade!r}; expected a grade above 0 (unjudged products count as grade 0)")
 
 
 def unpack(rankings_or_run: pd.DataFrame | SearchRun, status: pd.DataFrame | None) -> tuple[pd.DataFrame, pd.DataFrame | None]:
