@@ -22,18 +22,18 @@ from toolkit.lineage.scale_duckdb import DuckDBEngine
 work, folder, temp = sys.argv[1:]
 start = time.perf_counter()
 if work == "scan":
-    with DuckDBEngine(memory_limit="3GB", temp_directory=temp) as engine:
+    with DuckDBEngine(memory_limit="2GB", temp_directory=temp) as engine:
         for name in ("prompts", "retrievals", "actions", "judgments"):
             engine.frame(f"SELECT count(COLUMNS(*)) FROM read_parquet('{folder}/{name}.parquet')")
     found = {}
 elif work == "layers":
     from toolkit.lineage.scale import count_log
-    counts = count_log(folder, memory_limit="3GB", temp_directory=temp, progress=False)
+    counts = count_log(folder, memory_limit="2GB", temp_directory=temp, progress=False)
     table = counts.to_frame()
     found = {"sizes": counts.sizes, "counts": {row.metric: row.count for row in table[table["role"] == "all roles"].itertuples(index=False)}}
 else:
     from toolkit.lineage.scale_gap import count_gap
-    found = {rule: count_gap(folder, rule, memory_limit="3GB", temp_directory=temp, progress=False).table["retrievals"].sum().item() for rule in ("any_touch", "last_touch")}
+    found = {rule: count_gap(folder, rule, memory_limit="2GB", temp_directory=temp, progress=False).table["retrievals"].sum().item() for rule in ("any_touch", "last_touch")}
 print(json.dumps(found | {"seconds": time.perf_counter() - start,
                           "peak_gb": int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024**2}))
 """
