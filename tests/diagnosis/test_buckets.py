@@ -116,6 +116,7 @@ def test_refuses_products_that_are_not_those_searched():
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 60), st.sampled_from([0.0, 1.0, 2.0, 3.0])), min_size=1, max_size=8, unique_by=lambda t: t[0]))
+@pytest.mark.filterwarnings("ignore:no judgment reaches")
 def test_failing_is_what_evaluate_says(places):
     rankings = ranked(q=[f"x{i}" for i in range(1, 61)])
     judgments = judged(q={f"x{place}": grade for place, grade in places})

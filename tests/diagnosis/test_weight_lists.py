@@ -13,6 +13,7 @@ from toolkit.evaluation import evaluate
 from toolkit.search import EmbeddedEngine, MultiMatch
 from toolkit.search.field_lists import FieldLists
 
+pytestmark = pytest.mark.filterwarnings("ignore:no judgment reaches")  # drawn judgments may all be low
 FIELDS = ("title", "brand", "color")
 WORDS = ("red", "shoe", "nike", "table", "lamp", "oak", "40", "usb")
 text = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)

@@ -152,6 +152,7 @@ def test_condensed_moves_the_judged_up_and_says_so():
     assert "taken out" in condensed.summary() and "count as irrelevant" in zero.summary()
 
 
+@pytest.mark.filterwarnings("ignore:no judgment reaches")
 def test_threshold_is_stated_never_derived():
     only_c = judgments([("q1", "a", 1.0), ("q1", "b", 0.0)])
     run = frame([("q1", "a", 1.0)])
@@ -162,6 +163,7 @@ def test_threshold_is_stated_never_derived():
         evaluate(run, only_c, ["recall@10"], relevant_grade=0)
 
 
+@pytest.mark.filterwarnings("ignore:no judgment reaches")
 def test_err_ceiling_belongs_to_the_scale():
     run = frame([("q1", "a", 1.0)])
     assert evaluate(run, J, ["err@10"], queries=["q1"]).mean("err@10") == pytest.approx(7 / 8)

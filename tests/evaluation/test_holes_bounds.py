@@ -73,6 +73,7 @@ def test_other_delta_bounds_are_valid(seed, measure):
     assert low[0] <= least + 1e-12 and most <= high[0] + 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:no judgment reaches")
 def test_all_unjudged_at_the_best_grade_is_not_the_upper_end():
     """The ideal grows as well: a perfect list would fall below 1."""
     run = pd.DataFrame({"query_id": "q", "product_id": ["a", *"uvwxyz"], "rank": range(1, 8)})

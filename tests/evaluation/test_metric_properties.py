@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolkit.evaluation import ESCI_LINEAR, ESCI_OFFICIAL, EXPONENTIAL, evaluate
 
+pytestmark = pytest.mark.filterwarnings("ignore:no judgment reaches")  # drawn judgments may all be low
 METRICS = ["ndcg@3", "ndcg", "ndcg_full_ideal@3", "recall@3", "precision@3", "mrr@3", "ap@3", "ap", "err@3", "err", "success@2", "judged@3", "zero_result_rate"]
 
 
