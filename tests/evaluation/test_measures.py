@@ -56,6 +56,14 @@ def test_every_definition_says_when_it_is_undefined(name):
         assert ">= 2" in text
 
 
+def test_definitions_without_a_cut_speak_of_the_whole_list():
+    assert "over the whole list" in Measure("ndcg").definition() and "cut at" not in Measure("ndcg").definition()
+    assert "in the whole list, divided by the products returned;" in Measure("precision").definition()
+    assert "in the top 5, divided by 5 (also where fewer were returned);" in Measure("precision", 5).definition()
+    assert "cut at 5;" in Measure("ndcg", 5).definition()
+    assert Measure("ap", 5).definition().startswith("ap@5: sum of the precision at each relevant product's rank within the top 5, divided by all relevant")
+
+
 def test_gain_maps():
     grades = np.array([3.0, 2.0, 1.0, 0.0, np.nan])
     assert ESCI_LINEAR.of(grades).tolist() == [3, 2, 1, 0, 0]

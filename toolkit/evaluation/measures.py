@@ -13,28 +13,28 @@ from dataclasses import dataclass
 
 from toolkit.evaluation.gains import ESCI_LINEAR, GAINS, Gains
 
-# Name -> (what it is, in one sentence with {k}, {gains}, {relevant}, {max_grade}; when it is undefined).
+# Name -> (what it is, in one sentence with {top}, {cut}, {per}, {shown}, {gains}, {relevant}, {max_grade}, {p}; when it is undefined).
 SENTENCES: dict[str, tuple[str, str]] = {
-    "ndcg": ("sum of gain/log2(rank+1) over the top {k}, divided by the same sum over all judged products of the "
-             "query in their best order, cut at {k}; gains {gains}", "no judged product has a positive gain"),
-    "ndcg_full_ideal": ("as ndcg, but the ideal is not cut at {k}: a list of {k} cannot reach 1 where more products have "
-                        "a gain; gains {gains}", "no judged product has a positive gain"),
-    "dcg": ("sum of gain/log2(rank+1) over the top {k}, not normalised; gains {gains}", "never"),
-    "recall": ("relevant products in the top {k}, divided by all relevant products of the query; relevant = grade >= {relevant}",
+    "ndcg": ("sum of gain/log2(rank+1) over {top}, divided by the same sum over all judged products of the "
+             "query in their best order{cut}; gains {gains}", "no judged product has a positive gain"),
+    "ndcg_full_ideal": ("as ndcg, but the ideal counts all judged products: {top} cannot reach 1 where more products "
+                        "have a gain; gains {gains}", "no judged product has a positive gain"),
+    "dcg": ("sum of gain/log2(rank+1) over {top}, not normalised; gains {gains}", "never"),
+    "recall": ("relevant products in {top}, divided by all relevant products of the query; relevant = grade >= {relevant}",
                "the query has no relevant product"),
-    "precision": ("relevant products in the top {k}, divided by {k} (also where fewer were returned); relevant = grade >= {relevant}",
+    "precision": ("relevant products in {top}, divided by {per}; relevant = grade >= {relevant}",
                   "the query has no relevant product"),
-    "mrr": ("1/rank of the first relevant product within the top {k}, 0 where there is none; relevant = grade >= {relevant}",
+    "mrr": ("1/rank of the first relevant product within {top}, 0 where there is none; relevant = grade >= {relevant}",
             "the query has no relevant product"),
-    "ap": ("mean of precision at each relevant product's rank within the top {k}, divided by all relevant products of the "
+    "ap": ("sum of the precision at each relevant product's rank within {top}, divided by all relevant products of the "
            "query; relevant = grade >= {relevant}", "the query has no relevant product"),
-    "err": ("expected 1/rank at which a user who stops with probability (2^grade-1)/2^{max_grade} stops, over the top {k}",
+    "err": ("expected 1/rank at which a user who stops with probability (2^grade-1)/2^{max_grade} stops, over {top}",
             "no judged product has a positive grade"),
-    "success": ("1 where a relevant product is in the top {k}, else 0; relevant = grade >= {relevant}",
+    "success": ("1 where a relevant product is in {top}, else 0; relevant = grade >= {relevant}",
                 "the query has no relevant product"),
-    "judged": ("judged products in the top {k}, divided by min({k}, products returned); the mean is over queries", "nothing was returned"),
+    "judged": ("judged products in {top}, divided by {shown}; the mean is over queries", "nothing was returned"),
     "zero_result_rate": ("1 where the search returned nothing, else 0", "never"),
-    "rbo": ("rank-biased overlap of two rankings over the top {k}, persistence {p}, residual shared by extrapolation", "both lists are empty"),
+    "rbo": ("rank-biased overlap of two rankings over {top}, persistence {p}, residual shared by extrapolation", "both lists are empty"),
 }
 _FORM = re.compile(r"(?P<name>[a-z_]+)(\((?P<inside>[^()]*)\))?(@(?P<k>\d+))?")
 _GAIN_MEASURES = ("ndcg", "ndcg_full_ideal", "dcg")
@@ -115,10 +115,17 @@ class Measure:
         sentence, undefined = SENTENCES[self.name]
         used = GAINS[self.gains] if self.gains else gains
         filled = sentence.format(
-            k=self.k or "whole list", gains=used, p=self.p or 0.9,
+            **_extent(self.k), gains=used, p=self.p or 0.9,
             relevant=f"{relevant_grade if self.relevant is None else self.relevant:g}",
             max_grade=f"{used.max_grade if self.max_grade is None else self.max_grade:g}")
         return f"{self}: {filled}. Undefined where: {undefined}."
+
+
+def _extent(k: int | None) -> dict[str, str]:
+    """How far down the list a measure looks, in the words of its sentence."""
+    if k is None:
+        return {"top": "the whole list", "cut": "", "per": "the products returned", "shown": "the products returned"}
+    return {"top": f"the top {k}", "cut": f", cut at {k}", "per": f"{k} (also where fewer were returned)", "shown": f"min({k}, products returned)"}
 
 
 def _number(value: float) -> str:
