@@ -140,6 +140,7 @@ def test_an_id_reused_for_a_second_text(read):
 def test_an_unlogged_execution_is_not_an_empty_one(read):
     tables = read([query(query_response_hit_ids=[]), query(query_response_id="r2", query_response_hit_ids=None)])
     assert tables.retrievals.loc[0, "returned_asset_ids"] is None
+    assert tables.retrievals.loc[0, ["list_calls", "empty_list_calls"]].tolist() == [1, 0]
 
 
 def test_nulls_stay_nulls(read):

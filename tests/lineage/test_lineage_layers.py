@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from toolkit.lineage import (ActiveUse, GoodRetrieval, World, click_through, consumed_positions, empty_results, goals, identity_gap, outcome_flags, outcomes,
+from toolkit.lineage import (ActiveUse, GoodRetrieval, World, click_through, consumed_positions, empty_results, fold_executions, goals, identity_gap, outcome_flags, outcomes,
                              product_health, quality, routing, sensitivity_to_definition, simulate)
 from toolkit.tables import TableError
 
@@ -166,6 +166,16 @@ def test_facet_calls_are_not_empty_results():
     rows = pd.DataFrame({"retrieval_id": ["r", "r", "s"], "query": ["x", "x", "y"],
                          "returned_asset_ids": pd.Series([[], ["a"], []], dtype=object)})
     assert empty_results(rows)[["empty", "n"]].to_numpy().tolist() == [[2, 3], [1, 2], [1, 2]]
+
+
+def test_an_unlogged_list_beside_an_empty_call_is_unknown_everywhere():
+    # r: one list not logged, one empty facet call. s: both known to be empty. t: not logged at all.
+    rows = pd.DataFrame({"retrieval_id": ["r", "r", "s", "s", "t"], "query": ["x", "x", "y", "z", "x"],
+                         "returned_asset_ids": pd.Series([None, [], [], [], None], dtype=object)})
+    found = empty_results(rows).set_index("grain")[["empty", "n"]]
+    assert found.to_numpy().tolist() == [[3, 3], [2, 2], [1, 1]]
+    folded = fold_executions(rows).table["returned_asset_ids"].dropna()
+    assert found.loc["retrievals"].tolist() == [int((folded.map(len) == 0).sum()), len(folded)]
 
 
 @pytest.mark.parametrize("bad", [{"actions": ()}, {"actions": "select"}, {"actions": ("select",), "display": "maybe"},

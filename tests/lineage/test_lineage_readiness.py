@@ -62,5 +62,11 @@ def test_active_use_that_is_never_logged(base):
     assert readiness(base.full, ActiveUse(("purchase",))).status("GPR") == "not computable"
 
 
-def test_html_is_escaped(base):
-    assert "<script" not in readiness(base.full)._repr_html_()
+def test_a_list_that_may_be_cut_is_no_full_list(base):
+    lists = base.full.retrievals["returned_asset_ids"]
+    marked = dataclasses.replace(base.full, retrievals=base.full.retrievals.assign(list_cut=True))
+    limited = dataclasses.replace(base.full, list_limit=1)
+    for log, expected in ((marked, 0), (limited, (lists.map(len) == 0).mean())):
+        found = readiness(log)
+        assert found.fields.set_index("field").loc["retrievals.returned_asset_ids", "share"] == pytest.approx(expected)
+        assert found.status("position of the consumed asset") != "computable"

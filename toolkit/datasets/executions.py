@@ -72,7 +72,7 @@ def _first(calls: list, name: str) -> object:
 
 
 def _list_calls(calls: list) -> tuple[int, int]:
-    """Searches among the executions of one id, and how many of them returned nothing.
+    """Searches among the executions of one id, and how many of them are known to have returned nothing.
 
     A search is a run of executions with one text, each at most ``SAME_SEARCH_SECONDS`` after the one before.
     """
@@ -83,7 +83,7 @@ def _list_calls(calls: list) -> tuple[int, int]:
         if before is None or gap > SAME_SEARCH_SECONDS or _text(call) != _text(before):
             searches.append([])
         searches[-1].append(call)
-    return len(searches), sum(not any(call.returned_asset_ids for call in search) for search in searches)
+    return len(searches), sum(all(call.returned_asset_ids == [] for call in search) for search in searches)
 
 
 def _text(call: object) -> str | None:

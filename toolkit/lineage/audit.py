@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from toolkit.lineage.bounding import bounds
+from toolkit.lineage.coded import encode
 from toolkit.lineage.definitions import CORRECT, GOAL_ACTIONS, REJECT, ActiveUse
 from toolkit.lineage.needs import FIELD_ROWS, NEEDS
 from toolkit.lineage.results import POOLED, card
@@ -136,8 +137,8 @@ def _coverage(log: Log, name: str, use: ActiveUse) -> tuple[int, float]:
     frame = getattr(log, table)
     rows = _rows_that_matter(log, frame, name, use)
     has = column(frame, field)[rows].notna()
-    if field == "returned_asset_ids" and log.list_limit is not None:
-        has &= [not isinstance(value, float) and value is not None and len(value) < log.list_limit for value in column(frame, field)[rows]]
+    if field == "returned_asset_ids":
+        has &= ~encode(log).cut
     if not len(frame):
         return 0, 0.0
     return int(rows.sum()), float(has.mean()) if rows.any() else 1.0
@@ -168,7 +169,6 @@ def _any_seen(log: Log, actions: tuple[str, ...]) -> tuple[int, float]:
 
 def _judged(log: Log) -> tuple[int, float]:
     """Share of retrievals whose Layer 1 verdict the judgments settle (an empty or unlogged list needs none)."""
-    from toolkit.lineage.coded import encode
     from toolkit.lineage.layer1 import good_retrievals
 
     returned = encode(log).returned

@@ -44,11 +44,7 @@ def search_log(*, seed: int = 0, users: int = 60) -> Log:
     """
     world = World(users=users, agent_use=0.0, other=0.0, misroute=0.0, judged=0.0)
     simulated = simulate(world, Faults(source=0.25, lists=0.25, duplicate=0.4), seed=seed)
-    executions = simulated.executions
-    listed = simulated.log.retrievals.loc[simulated.log.retrievals["returned_asset_ids"].notna(), "retrieval_id"]
-    # A server that does not log the list of an id logs none of its facet calls' either.
-    executions = executions[executions["retrieval_id"].isin(listed) | executions["returned_asset_ids"].isna()]
-    log = hide_fields(replace(simulated.log, executions=executions), (*NOT_IN_SEARCH_LOGS, "judgments"))
+    log = hide_fields(replace(simulated.log, executions=simulated.executions), (*NOT_IN_SEARCH_LOGS, "judgments"))
     actions = log.actions[~log.actions["action"].isin(_NOT_IN_SHOPS)].reset_index(drop=True)
     actions["action"] = actions["action"].map(SHOP_ACTIONS).astype(object)
     return replace(log, actions=actions, recorded_actions=frozenset(SHOP_ACTIONS.values()))

@@ -14,12 +14,12 @@ from toolkit.lineage.intervals import mean_rate
 from toolkit.lineage.layer0 import masked, misrouted
 from toolkit.lineage.layer2 import clusters_of, weights_of
 from toolkit.lineage.results import POOLED, RATE_COLUMNS, Rates, rate_row, rates_by
-from toolkit.lineage.tables import Log, column, fold_executions, list_sizes
+from toolkit.lineage.tables import Log, column, list_sizes
 
 EMPTY_GRAINS = {
     "rows": "logged rows with an empty list / logged rows: facet and page calls look empty here",
-    "list calls": "distinct (id, text) whose every execution returned nothing / distinct (id, text)",
-    "retrievals": "retrieval ids whose every execution returned nothing / retrieval ids",
+    "list calls": "distinct (id, text) whose every execution returned nothing / distinct (id, text) of which that is known",
+    "retrievals": "retrieval ids whose every execution returned nothing / retrieval ids of which that is known",
 }
 
 
@@ -121,16 +121,22 @@ def empty_results(executions: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        grain, empty, n, value, definition. Rows without a logged list are left out of n.
+        grain, empty, n, value, definition. Rows without a logged list are left out of n; so are calls and ids of which one execution
+        did not log its list and no other returned anything (:func:`~toolkit.lineage.tables.fold_executions` leaves those unknown too).
     """
-    known = executions[list_sizes(column(executions, "returned_asset_ids")).notna().to_numpy()]
-    sizes = list_sizes(column(known, "returned_asset_ids"))
-    text = column(known, "query").astype("str").fillna("")
-    calls = sizes.groupby([known["retrieval_id"], text]).max()
-    folded = list_sizes(fold_executions(known).table["returned_asset_ids"]) if len(known) else sizes
-    grains = [(name, found, EMPTY_GRAINS[name]) for name, found in zip(EMPTY_GRAINS, (sizes, calls, folded), strict=True)]
+    sizes = list_sizes(column(executions, "returned_asset_ids"))
+    ids, text = executions["retrieval_id"], column(executions, "query").astype("str").fillna("")
+    counted = (sizes.dropna(), _largest(sizes, [ids, text]), _largest(sizes, [ids]))
     return pd.DataFrame([{"grain": name, "empty": int((found == 0).sum()), "n": len(found),
-                          "value": float((found == 0).mean()) if len(found) else float("nan"), "definition": text} for name, found, text in grains])
+                          "value": float((found == 0).mean()) if len(found) else float("nan"), "definition": EMPTY_GRAINS[name]}
+                         for name, found in zip(EMPTY_GRAINS, counted, strict=True)])
+
+
+def _largest(sizes: pd.Series, keys: list[pd.Series]) -> pd.Series:
+    """Largest list of each group, without the groups of which it is unknown: an unlogged list may hold something."""
+    groups = sizes.groupby(keys)
+    largest = groups.max()
+    return largest[(largest > 0) | (groups.count() == groups.size())]
 
 
 def quality_definitions(good: GoodRetrieval) -> dict[str, str]:

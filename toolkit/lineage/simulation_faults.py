@@ -65,10 +65,10 @@ def _change_clock_and_base(actions: pd.DataFrame, full: Log, faults: Faults, rng
 
 
 def _repeat_rows(retrievals: pd.DataFrame, actions: pd.DataFrame, share: float, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Rows logged a second time: a retrieval's copy has an empty list (a facet call), an action's copy is the same."""
+    """Rows logged a second time: a retrieval's copy is a facet call, empty where lists are logged; an action's copy is the same."""
     if not share:
         return retrievals, actions
     copies = retrievals[rng.random(len(retrievals)) < share].copy()
-    copies["returned_asset_ids"] = pd.Series([[] for _ in range(len(copies))], index=copies.index, dtype=object)
+    copies["returned_asset_ids"] = pd.Series([[] if is_list(value) else None for value in copies["returned_asset_ids"]], index=copies.index, dtype=object)
     again = actions[rng.random(len(actions)) < share]
     return pd.concat([retrievals, copies], ignore_index=True), pd.concat([actions, again], ignore_index=True)
