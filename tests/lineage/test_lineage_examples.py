@@ -21,6 +21,7 @@ def test_birthday_gap_by_hand():
     assert (gap.rule_rate, gap.lineage_rate, gap.abandoned) == (1 / 5, 3 / 5, 1)
     assert gap.retrievals.set_index("retrieval_id")["cause"].dropna().to_dict() == {
         "r1": "other session", "r2": "other session", "r4": "other session", "r5": "bystander"}
+    assert "1 session looks abandoned although its assets were used later; 0 outcomes used" in gap.summary()
 
 
 def test_birthday_is_complete_once_sources_are_inherited():

@@ -1,12 +1,13 @@
 """Lineage plots: artists, titles that state the finding, no pyplot."""
 
 import inspect
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
 import pytest
 
-from toolkit.lineage import (Faults, World, attribution_gap, bounds, cross_reading, outcomes, sensitivity_to_definition, simulate)
+from toolkit.lineage import (Faults, World, attribution_gap, birthday_log, bounds, cross_reading, outcomes, sensitivity_to_definition, simulate)
 from toolkit.views.plots import (lineage, new_axes, plot_bounds, plot_cross_reading, plot_definition_sensitivity, plot_gap,
                                  plot_layer_rates, plot_session_timeline)
 
@@ -73,6 +74,17 @@ def test_timeline_counts_links_across_sessions(simulation):
     assert f"{crossing} of {len(mine)} uses" in ax.get_title(loc="left")
     assert sum(line.get_linestyle() == "--" for line in ax.lines) == crossing
     assert "No event" in plot_session_timeline(log, user_id="nobody").get_title(loc="left")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["prompts", "retrievals", "agent actions", "user actions"]
+
+
+def test_an_unlogged_actor_has_its_own_lane():
+    log = birthday_log()
+    unknown = log.actions["actor"].where(log.actions["action_id"] != "e1")
+    ax = plot_session_timeline(replace(log, actions=log.actions.assign(actor=unknown)), user_id="mia")
+    assert ax.get_yticklabels()[-1].get_text() == "actor not logged"
+    lanes = [line for line in ax.lines if line.get_linestyle() == "None"]
+    assert [len(line.get_xdata()) for line in lanes] == [6, 5, 1, 6, 1]
+    assert list(lanes[-1].get_ydata()) == [4]
 
 
 def test_bounds(simulation):

@@ -68,8 +68,8 @@ class AttributionGap:
         causes = "; ".join(f"{row.cause} {row.share:+.3f} ({row.retrievals})" for row in self.table.itertuples() if row.retrievals)
         return (f"Of {self.n} retrievals, {percent(self.rule_rate)} succeed by {self.rule} ({RULES[self.rule]}) and "
                 f"{percent(self.lineage_rate)} by lineage; outcome = {', '.join(self.outcomes)}. The gap: {causes or 'none'}. "
-                f"{self.abandoned} sessions look abandoned although their assets were used later; "
-                f"{self.repeated} outcomes used an asset that several retrievals had returned.")
+                f"{self.abandoned} {'session looks abandoned although its' if self.abandoned == 1 else 'sessions look abandoned although their'} "
+                f"assets were used later; {self.repeated} outcome{'' if self.repeated == 1 else 's'} used an asset that several retrievals had returned.")
 
     def __repr__(self) -> str:
         return self.summary()

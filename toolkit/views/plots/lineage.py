@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from toolkit.lineage.definitions import AGENT, USER
 from toolkit.lineage.gap import AttributionGap
 from toolkit.lineage.matrix import CELLS, OUTCOMES
 from toolkit.lineage.results import POOLED, percent
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 # Colour and hatch of each cell: masked failure is the one to see.
 CELL_STYLE = {"healthy": (2, 0), "generation or hand-off failure": (1, 1), "visible retrieval failure": (5, 2), "masked failure": (3, 3),
               "unobserved, retrieval good": (7, 0), "unobserved, retrieval bad": (7, 1)}
-LANES = ("prompts", "retrievals", "agent actions", "user actions")
+LANES = ("prompts", "retrievals", "agent actions", "user actions", "actor not logged")
+LANE_OF_ACTOR = {AGENT: LANES[2], USER: LANES[3]}
 
 
 def plot_layer_rates(rates: pd.DataFrame, *, metrics: Sequence[str] = ("GPR", "ACR", "ORF", "UOR"), ax: Axes | None = None) -> Axes:
@@ -189,23 +191,25 @@ def plot_session_timeline(log: Log, *, user_id: str, ax: Axes | None = None) -> 
     Returns
     -------
     Axes
-        Events in order of time (equal steps, not hours), shaded by session; dashed lines cross sessions.
+        Events in order of time (equal steps, not hours), shaded by session; dashed lines cross sessions. Actions without a logged actor
+        have a lane of their own, which is there only where one has none.
     """
     events = _events(log, user_id)
+    lanes = LANES if (events["lane"] == LANES[-1]).any() else LANES[:-1]
     ax = new_axes(ax, width=9.0, height=3.4)
     if events.empty:
         return finish(ax, title=f"No event of user {user_id} with a time")
     for number, (_, block) in enumerate(events.groupby("block")):
         ax.axvspan(block.index.min() - 0.5, block.index.max() + 0.5, color=PALETTE[7], alpha=0.22 if number % 2 else 0.08, linewidth=0)
         ax.text(block.index.min(), -0.72, f"session {block['session_id'].iloc[0]}", fontsize=8)
-    for number, lane in enumerate(LANES):
+    for number, lane in enumerate(lanes):
         rows = events[events["lane"] == lane]
         ax.plot(rows.index, [number] * len(rows), linestyle="", marker=MARKERS[number], color=PALETTE[number], markersize=7)
         for x, text in rows["label"].items():
             ax.annotate(text, (x, number), xytext=(0, 8), textcoords="offset points", fontsize=7, ha="center", rotation=25)
     crossing, uses = _links(ax, events)
-    ax.set_yticks(range(len(LANES)), LANES)
-    ax.set(ylim=(len(LANES) - 0.5, -1.0), xlim=(-0.7, len(events) - 0.3), xticks=[])
+    ax.set_yticks(range(len(lanes)), lanes)
+    ax.set(ylim=(len(lanes) - 0.5, -1.0), xlim=(-0.7, len(events) - 0.3), xticks=[])
     return finish(ax, title=f"User {user_id}: {crossing} of {uses} uses with a logged source are in another session than it", xlabel="events in order of time")
 
 
@@ -213,9 +217,9 @@ def _events(log: Log, user_id: str) -> pd.DataFrame:
     """All events of one user in order: lane, label, id, source, session, time, block (run of one session)."""
     parts = []
     for lane, frame, key, label in (("prompts", log.prompts, "prompt_id", "prompt_id"), ("retrievals", log.retrievals, "retrieval_id", "retrieval_id"),
-                                    ("user actions", log.actions, "action_id", "action")):
+                                    (None, log.actions, "action_id", "action")):
         rows = frame[(column(frame, "user_id") == user_id).fillna(False).to_numpy(dtype=bool) & column(frame, "time").notna().to_numpy()]
-        lanes = np.where(column(rows, "actor") == "agent", "agent actions", lane).astype(object) if lane == "user actions" else lane
+        lanes = lane or [LANE_OF_ACTOR.get(actor, LANES[-1]) for actor in column(rows, "actor")]
         parts.append(pd.DataFrame({"id": rows[key].to_numpy(dtype=object), "label": column(rows, label).to_numpy(dtype=object), "lane": lanes,
                                    "source": column(rows, "source_retrieval_id").to_numpy(dtype=object),
                                    "session_id": column(rows, "session_id").to_numpy(dtype=object), "time": column(rows, "time").array}))
