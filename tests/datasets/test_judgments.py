@@ -228,6 +228,28 @@ def test_json_objects_nested_and_repeated_keys(read):
     assert (result.report.read, result.report.set_aside) == (3, 2)
 
 
+@pytest.mark.parametrize(("content", "told"), [
+    (b"\xff\xfea\x00b", "not valid utf-16"), (b"\xef\xbb\xbfquery,docid,rating\ncaf\xe9,1,3\n", "not valid utf-8-sig at byte"),
+    (b'{"q": ' + b"[" * 100_000, "not JSON"), (b'{"q": ' + b"1" * 5_000 + b"}", "not JSON"), (b" \n\n", "the file is empty"), (b"", "the file is empty")],
+    ids=["utf-16", "utf-8 with a mark", "deep", "long number", "blank", "empty"])
+def test_an_unreadable_file_is_a_read_error(tmp_path, content, told):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(ReadError, match=f"^x.*{told}"):
+        read_judgments(tmp_path / "x")
+
+
+def test_a_damaged_archive_and_an_unknown_encoding_are_read_errors(tmp_path):
+    packed = bytearray(gzip.compress(b"query_id,product_id,grade\n" + b"q,1,3\n" * 2_000))
+    packed[14] ^= 0x55
+    packed[15] ^= 0xFF
+    (tmp_path / "x.gz").write_bytes(packed)
+    with pytest.raises(ReadError, match="damaged gzip file"):
+        read_judgments(tmp_path / "x.gz")
+    (tmp_path / "x.csv").write_text("query,docid,rating\nq,1,3\n")
+    with pytest.raises(ReadError, match="encoding 'nope' is not known"):
+        read_judgments(tmp_path / "x.csv", encoding="nope")
+
+
 def test_broken_json_is_an_error_with_its_place(read):
     with pytest.raises(ReadError, match="line 2 column"):
         read('{"requests": [\n oops ]}', "request.json")

@@ -65,7 +65,7 @@ def read_parquet(data: bytes, source: str) -> pd.DataFrame:
 
 def _is_json(line: str) -> bool:
     try:
-        json.loads(line)
+        parse_json(line)
     except json.JSONDecodeError:
         return False
     return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -29,17 +30,23 @@ def read_bytes(path: str | Path) -> bytes:
         return data
     try:
         return gzip.decompress(data)
-    except (EOFError, OSError) as error:
+    except (EOFError, OSError, zlib.error) as error:
         raise ReadError(f"{path}: damaged gzip file ({error}); fetch or pack it again") from error
 
 
 def decode(data: bytes, report: ReadReport, encoding: str | None = None) -> str:
-    """Bytes to text: a byte order mark decides, else UTF-8, else Windows-1252 or Latin-1 (noted)."""
-    for mark, name in BOMS.items():
-        if encoding is None and data.startswith(mark):
-            return data.decode(name)
+    """Bytes to text: a byte order mark decides, else UTF-8, else Windows-1252 or Latin-1 (noted).
+
+    Raises
+    ------
+    ReadError
+        If the encoding given, or that of the byte order mark, is unknown or does not fit.
+    """
+    encoding = encoding or next((name for mark, name in BOMS.items() if data.startswith(mark)), None)
     try:
         return data.decode(encoding or "utf-8").removeprefix("\ufeff")
+    except LookupError as error:
+        raise ReadError(f"{report.source}: encoding {encoding!r} is not known; give a name such as 'utf-8' or 'cp1252'") from error
     except UnicodeDecodeError as error:
         if encoding:
             raise ReadError(f"{report.source}: not valid {encoding} at byte {error.start}; give the right encoding=") from error
@@ -84,8 +91,14 @@ def parse_json(text: str) -> object:
     Raises
     ------
     json.JSONDecodeError
+        Also for what Python refuses to parse: nesting beyond its stack, integers of thousands of digits.
     """
-    return json.loads(text, object_pairs_hook=JsonObject.of, parse_float=_exact)
+    try:
+        return json.loads(text, object_pairs_hook=JsonObject.of, parse_float=_exact)
+    except json.JSONDecodeError:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise json.JSONDecodeError(str(error), text, 0) from error
 
 
 def _exact(literal: str) -> float | Decimal:
