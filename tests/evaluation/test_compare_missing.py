@@ -104,3 +104,10 @@ def test_an_arm_of_unjudged_products_only_is_compared():
     assert made.row()["delta"] == -1 and made.row()["hole_high"] > -1 and made.coverage["judged"].tolist() == [1.0, 0.0]
     with pytest.raises(EvaluationError, match="no product_id in common"):
         compare(unknown, unknown, judgments)
+
+
+def test_the_hole_check_names_the_queries_it_leaves_out():
+    judgments = pd.DataFrame({"query_id": ["q", "r", "s"], "product_id": ["x"] * 3, "grade": [3.0, 2.0, 0.0]})
+    arm = pd.DataFrame({"query_id": ["q", "r", "s"] * 2, "product_id": ["x"] * 3 + ["u"] * 3, "score": [2.0] * 3 + [1.0] * 3})
+    found = verdict(compare(arm, arm, judgments, metrics=["ndcg@3"])).to_frame().set_index("check")["sentence"]
+    assert "(on 2 queries; 1 undefined ones stay left out, though a grading could define them)" in found["holes"]

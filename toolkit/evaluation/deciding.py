@@ -277,6 +277,8 @@ def _flip(c: Comparison, p: Policy, name: str, low: str, high: str, words: str) 
     if math.isnan(r[low]):
         return [Check(name, _unknown(name, p), f"Bounds over {words} are unknown (metric tables, without rankings).")]
     told = f"All {words} allow {r[low]:+.4f} to {r[high]:+.4f}"
+    if name == "holes" and r["undefined"]:
+        told += f" (on {r['n']} queries; {r['undefined']} undefined ones stay left out, though a grading could define them)"
     flips = {"better": r[low] <= 0, "worse": r[high] >= 0, "futile": r[high] >= p.smallest_worthwhile, "open": False}[direction]
     return [Check(name, "doubt" if flips else "pass", f"{told}: the verdict flips inside these {name} bounds." if flips else f"{told}: the verdict holds.")]
 
