@@ -111,3 +111,12 @@ def test_the_hole_check_names_the_queries_it_leaves_out():
     arm = pd.DataFrame({"query_id": ["q", "r", "s"] * 2, "product_id": ["x"] * 3 + ["u"] * 3, "score": [2.0] * 3 + [1.0] * 3})
     found = verdict(compare(arm, arm, judgments, metrics=["ndcg@3"])).to_frame().set_index("check")["sentence"]
     assert "(on 2 queries; 1 undefined ones stay left out, though a grading could define them)" in found["holes"]
+
+
+def test_queries_may_be_a_table_as_in_evaluate():
+    judgments = pd.DataFrame({"query_id": ["q", "r"], "product_id": ["x", "x"], "grade": [3.0, 3.0]})
+    arm = pd.DataFrame({"query_id": ["q"], "product_id": ["x"], "score": [1.0]})
+    for queries in (["q", "r"], pd.DataFrame({"query_id": ["q", "r"], "query": ["a", "b"]})):
+        assert compare(arm, arm, judgments, queries=queries).row()["baseline"] == 0.5
+    with pytest.raises(EvaluationError, match="queries is the text 'q'"):
+        compare(arm, arm, judgments, queries="q")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from toolkit.evaluation import effects
 from toolkit.evaluation.comparison import Comparison
-from toolkit.evaluation.evaluating import query_states, unpack
+from toolkit.evaluation.evaluating import query_list, query_states, unpack
 from toolkit.evaluation.evaluation import Evaluation
 from toolkit.evaluation.formulas import evaluate_measure
 from toolkit.evaluation.gains import ESCI_LINEAR, Gains
@@ -34,7 +34,7 @@ NO_NEWCOMERS = pd.DataFrame({"query_id": pd.Series(dtype="str"), "product_id": p
 
 def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None, *, metrics: Sequence[str | Measure] | None = None,
             primary: str | None = None, family: Sequence[str] | None = None, guardrails: Mapping[str, float] | Sequence[str] | None = None,
-            gains: Gains = ESCI_LINEAR, relevant_grade: float = 2.0, queries: Sequence[str] | None = None, on_missing: OnMissing = "error",
+            gains: Gains = ESCI_LINEAR, relevant_grade: float = 2.0, queries: pd.DataFrame | Sequence[str] | None = None, on_missing: OnMissing = "error",
             degraded: Sequence[str] | int = 0, alpha: float = 0.05, power: float = 0.8, confidence: float = 0.95, resamples: int = 10_000,
             seed: int = 20260816, catastrophic_drop: float = 0.5, unseen: int = 0, looks: HoldoutLog | None = None, hypothesis: str = "") -> Comparison:
     """Compare two rankers on the same queries; the query is the unit.
@@ -58,7 +58,7 @@ def compare(baseline: Arm, candidate: Arm, judgments: pd.DataFrame | None = None
         Metrics that must not get worse, with the loss that is tolerated; default the rest of the family, 0.
     gains, relevant_grade, unseen
         As in :func:`~toolkit.evaluation.evaluate`, for rankings.
-    queries : sequence of str, optional
+    queries : DataFrame or sequence of str, optional
         For rankings without a status table: the queries that both arms searched.
     on_missing : {"error", "intersect", "zero"}
         Queries that one arm lacks: refuse, drop, or score 0.
@@ -149,11 +149,11 @@ class _Arms:
     relevant: float
 
     @classmethod
-    def of(cls, baseline: Arm, candidate: Arm, judgments: pd.DataFrame, queries: Sequence[str] | None, on_missing: OnMissing,
+    def of(cls, baseline: Arm, candidate: Arm, judgments: pd.DataFrame, queries: pd.DataFrame | Sequence[str] | None, on_missing: OnMissing,
            gains: Gains, relevant_grade: float) -> _Arms:
         rankings, statuses = zip(*(unpack(arm, None) for arm in (baseline, candidate)), strict=True)
         judged_ids = set(judgments["query_id"])
-        ids = natural_order(set(queries)) if queries is not None else _shared_queries(rankings, statuses, judged_ids, on_missing)
+        ids = natural_order(set(query_list(queries))) if queries is not None else _shared_queries(rankings, statuses, judged_ids, on_missing)
         if not ids:
             raise EvaluationError(f"no judged query was searched by both arms; judged, for example: {natural_order(judged_ids)[:3]}")
         judged = read_judgments(judgments, ids)
