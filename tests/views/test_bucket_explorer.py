@@ -10,7 +10,7 @@ from ipywidgets.widgets.widget import _instances as models
 
 from toolkit.diagnosis import diagnose_failures, query_traits
 from toolkit.views.plots import plot_query_values
-from toolkit.views.widgets.bucket_explorer import BUCKETS, bucket_explorer, failing_queries, render_buckets
+from toolkit.views.widgets.buckets import BUCKETS, bucket_explorer, failing_queries, render_buckets
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from ipywidgets.widgets.widget import _instances as models
 import toolkit as tk
 from toolkit.datasets import EXAMPLE_QUERIES
 from toolkit.views.plots import plot_explanation
-from toolkit.views.widgets.query_explorer import query_explorer, ranked_products, render_query
+from toolkit.views.widgets.queries import query_explorer, ranked_products, render_query
 
 HOSTILE = '<script>alert("x")</script>'
 
