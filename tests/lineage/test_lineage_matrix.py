@@ -6,8 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from toolkit.lineage import GoodRetrieval, World, cross_reading, simulate
+from toolkit.lineage import GoodRetrieval, World, correct_judge_error, cross_reading, judge_error, simulate
+from toolkit.lineage.judges import JudgeError
 from toolkit.lineage.matrix import CELLS
+
+# Positives of n; judged bad of truly bad; judged good of truly good; limits by the formulas of the paper, worked out apart from this package.
+LANG_REICZIGEL = [(30, 150, 27, 30, 55, 60, 0.01925, 0.25418),
+                   (5, 100, 45, 50, 95, 100, 0, 0.08533),
+                   (60, 80, 18, 20, 17, 20, 0.61607, 1)]
 
 
 def test_each_cell_by_hand(make_log):
@@ -77,11 +83,12 @@ def test_masked_cell_interval_covers_at_its_nominal_rate():
     assert naive / draws < 0.9  # without the design weights
 
 
-def test_judge_errors_are_corrected():
-    simulation = simulate(World(users=400, masking=0.5, judge_error=0.15, empty=0.0), seed=2)
+@pytest.mark.parametrize("empty", [0.0, 0.3])
+def test_judge_errors_are_corrected(empty):
+    simulation = simulate(World(users=400, masking=0.5, judge_error=0.15, empty=empty), seed=2)
     truth = simulation.truth
-    said = cross_reading(simulation.full).rows["layer1"] == "good"
-    double = pd.DataFrame({"judge_good": said, "reference_good": truth.retrievals["good"]}).sample(400, random_state=1)
+    rows = cross_reading(simulation.full).rows
+    double = pd.DataFrame({"judge_good": rows["layer1"] == "good", "reference_good": truth.retrievals["good"]})[~rows["empty"]].sample(400, random_state=1)
     found = cross_reading(simulation.full, double_judged=double)
     row = found.table[(found.table["cell"] == "masked failure") & (found.table["role"] == "all roles")].iloc[0]
     value = truth.rate("masked failure")
@@ -92,9 +99,43 @@ def test_judge_errors_are_corrected():
     assert sums == pytest.approx(1.0)
 
 
+def test_an_empty_list_is_bad_whatever_the_judge(make_log):
+    # Of 10 retrievals 5 are empty; of the other 5 the judge calls 3 bad. Sensitivity 0.8, specificity 0.9: truly bad (0.6 - 0.1) / 0.7 of them.
+    retrievals = [{"retrieval_id": f"r{i}", "returned_asset_ids": [] if i < 5 else ["a"]} for i in range(10)]
+    judgments = [{"retrieval_id": f"r{i}", "asset_id": "a", "grade": 0.0 if i < 8 else 3.0} for i in range(5, 10)]
+    double = pd.DataFrame({"reference_good": [False] * 10 + [True] * 10, "judge_good": [False] * 8 + [True] * 2 + [True] * 9 + [False]})
+    table = cross_reading(make_log(retrievals, judgments=judgments), double_judged=double).table.set_index(["role", "cell"])
+    row = table.loc[("all roles", "unobserved, retrieval bad")]
+    assert row["share"] == 0.8 and row["corrected"] == pytest.approx(0.5 + 0.5 * 0.5 / 0.7)
+    assert row["corrected_low"] >= 0.5 and table.loc[("all roles", "masked failure"), "corrected"] == 0
+
+
 def test_definition_is_printed_and_unknown_cells_are_named():
     found = cross_reading(simulate(World(), seed=1).full, GoodRetrieval(grade=1, k=2))
     assert "grade >= 1 among the first 2" in found.summary()
     with pytest.raises(KeyError, match="masked failure"):
         found.share("nonsense")
     assert "<script" not in found._repr_html_() and "masked failure" in found._repr_html_()
+
+
+@pytest.mark.parametrize("verdicts", [["yes", "no"], [True, None]])
+def test_verdicts_are_true_or_false(verdicts):
+    with pytest.raises(ValueError, match="expected True"):
+        judge_error(pd.DataFrame({"judge_good": verdicts, "reference_good": [True, False]}))
+
+
+@pytest.mark.parametrize(("positives", "n", "true_bad", "n_bad", "true_good", "n_good", "low", "high"), LANG_REICZIGEL)
+def test_interval_of_lang_and_reiczigel(positives, n, true_bad, n_bad, true_good, n_good, low, high):
+    found = correct_judge_error(positives / n, n, JudgeError(true_bad / n_bad, n_bad, true_good / n_good, n_good))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    with pytest.raises(ValueError, match="share 1.5"):
+        correct_judge_error(1.5, n, JudgeError(1.0, 1, 1.0, 1))
+
+
+def test_corrected_intervals_cover_at_their_nominal_rate():
+    rng, hits, draws = np.random.default_rng(2), 0, 1_500
+    for _ in range(draws):
+        error = JudgeError(rng.binomial(40, 0.8) / 40, 40, rng.binomial(60, 0.9) / 60, 60)
+        found = correct_judge_error(rng.binomial(150, 0.2 * 0.8 + 0.8 * 0.1) / 150, 150, error)
+        hits += found.low <= 0.2 <= found.high
+    assert 0.94 <= hits / draws <= 0.985

@@ -8,6 +8,8 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
+from toolkit.lineage.coded import three_valued
+
 
 @dataclass(frozen=True)
 class JudgeError:
@@ -55,12 +57,15 @@ def judge_error(double: pd.DataFrame) -> JudgeError:
     Raises
     ------
     ValueError
-        Where columns are missing, or the reference calls none good or none bad.
+        Where columns are missing or hold anything but True and False, or the reference calls none good or none bad.
     """
     missing = {"judge_good", "reference_good"} - set(double.columns)
     if missing:
         raise ValueError(f"judge_error: missing column(s) {sorted(missing)}; got {list(double.columns)}; expected judge_good and reference_good")
-    judge, reference = double["judge_good"].to_numpy(dtype=bool), double["reference_good"].to_numpy(dtype=bool)
+    coded = [three_valued(double[name]) for name in ("judge_good", "reference_good")]
+    if any((values < 0).any() for values in coded):
+        raise ValueError("judge_error: a verdict is null; expected True or False from both; leave out what only one of them judged")
+    judge, reference = (values == 1 for values in coded)
     n_bad, n_good = int((~reference).sum()), int(reference.sum())
     if not n_bad or not n_good:
         raise ValueError(f"judge_error: the reference calls {n_good} good and {n_bad} bad; both kinds are needed, so double-judge more retrievals")
@@ -87,6 +92,8 @@ def correct_judge_error(share: float, n: float, error: JudgeError, level: float 
     Estimate: Rogan and Gladen 1978, Am. J. Epidemiol. 107:71. Interval: Lang and Reiczigel 2014, Prev. Vet. Med. 113:13, who add
     pseudo-counts to all three proportions and shift the centre. Assumes the judge errs alike in what is corrected and in the sample.
     """
+    if not (np.isnan(share) or 0 <= share <= 1):
+        raise ValueError(f"correct_judge_error: share {share!r}; expected a share from 0 to 1")
     if error.youden <= 0:
         return Corrected(float("nan"), 0.0, 1.0)
     value = float(np.clip((share + error.specificity - 1) / error.youden, 0, 1))

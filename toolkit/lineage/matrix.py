@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from toolkit.lineage.coded import encode
 from toolkit.lineage.definitions import ActiveUse, GoodRetrieval
 from toolkit.lineage.intervals import rate
 from toolkit.lineage.judges import JudgeError, correct_judge_error, judge_error
@@ -43,7 +44,7 @@ class CrossReading:
         role, layer1, outcome, cell, share, ci_low, ci_high, n, count, method; with a double-judged sample also corrected,
         corrected_low, corrected_high.
     rows : DataFrame
-        retrieval_id, role, layer1 (good, bad, null without a verdict), outcome, cell, weight.
+        retrieval_id, role, layer1 (good, bad, null without a verdict), outcome, cell, weight, empty (the list is, so no judge was needed).
     definition : str
     error : JudgeError or None
     """
@@ -114,10 +115,10 @@ def reading_rows(log: Log, good: GoodRetrieval, use: ActiveUse) -> pd.DataFrame:
     outcome = np.select([bad, flags["positive"].to_numpy() | goal], ["bad", "good"], default="unobserved").astype(object)
     verdict = good_retrievals(log, good)
     layer1 = np.select([verdict.certain, ~verdict.possible], ["good", "bad"], default=None).astype(object)
-    weights = verdict_weights(log)
+    weights, returned = verdict_weights(log), encode(log).returned
     cell = [CELLS.get((left, right)) for left, right in zip(layer1, outcome)]
     return pd.DataFrame({"retrieval_id": flags["retrieval_id"], "role": flags["role"], "layer1": layer1, "outcome": outcome, "cell": cell,
-                         "weight": 1.0 if weights is None else weights})
+                         "weight": 1.0 if weights is None else weights, "empty": returned.known & (returned.size == 0)})
 
 
 def _cells(rows: pd.DataFrame, role: str, weighted: bool, clusters: np.ndarray | None, method: str, error: JudgeError | None) -> pd.DataFrame:
@@ -136,16 +137,20 @@ def _cells(rows: pd.DataFrame, role: str, weighted: bool, clusters: np.ndarray |
 
 
 def _corrected(rows: pd.DataFrame, inside: pd.DataFrame, weights: np.ndarray, error: JudgeError) -> pd.DataFrame:
-    """Cells corrected within each outcome column, times the column's share of all retrievals (known without judging)."""
+    """Cells corrected within each outcome column, times the column's share of all retrievals (known without judging).
+
+    An empty list is bad without a judge: it is not corrected.
+    """
     made = {}
     for outcome in OUTCOMES:
-        column = float((rows["outcome"] == outcome).mean()) if len(rows) else float("nan")
-        mask = (inside["outcome"] == outcome).to_numpy()
+        own = rows["outcome"] == outcome
+        empty, rest = (float((own & (rows["empty"] == flag)).mean()) if len(rows) else float("nan") for flag in (True, False))
+        mask = ((inside["outcome"] == outcome) & ~inside["empty"]).to_numpy()
         w = weights[mask]
         total = w.sum()
         bad = float(w @ (inside["layer1"][mask] == "bad") / total) if total else float("nan")
-        size = float(total**2 / (w @ w)) if total else 0.0
-        part = correct_judge_error(bad, size, error)
-        made["bad", outcome] = (column * part.value, column * part.low, column * part.high)
-        made["good", outcome] = (column * (1 - part.value), column * (1 - part.high), column * (1 - part.low))
+        part = correct_judge_error(bad, float(total**2 / (w @ w)) if total else 0.0, error)
+        value = part.value if rest else 0.0
+        made["bad", outcome] = (empty + rest * value, empty + rest * part.low, empty + rest * part.high)
+        made["good", outcome] = (rest * (1 - value), rest * (1 - part.high), rest * (1 - part.low))
     return pd.DataFrame([made[key] for key in CELLS], columns=["corrected", "corrected_low", "corrected_high"])
