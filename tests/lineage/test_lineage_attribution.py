@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from toolkit.lineage import Faults, World, attribute, attribution_gap, disagreements, fill_sessions, relog, resolution, simulate
+from toolkit.lineage import (Faults, NotBefore, Reformulation, World, attribute, attribution_gap, click_through, disagreements, fill_sessions, relog,
+                             resolution, sensitivity_to_definition, simulate)
 
 # One user. Session s1: r1 [a, b] at 0 s, r2 [b, c] at 10 s, r3 [] at 20 s, r4 [d] at 30 s. Session s2 (later): r5 [e] at 1000 s.
 # Exports: b from r1 (25 s, s1); d from r4 (1010 s, in s2); c with a lost source (40 s, s1).
@@ -135,3 +136,19 @@ def test_lineage_ignores_clocks():
     skewed = relog(full, Faults(skew_seconds=3_600.0), seed=1)
     assert attribution_gap(full.log, "last_touch").lineage_rate == attribution_gap(skewed.log, "last_touch").lineage_rate
     assert len(disagreements(skewed.log)) > len(disagreements(full.log))
+
+
+def test_a_text_is_no_list_of_actions(log):
+    for count in (lambda: attribution_gap(log, outcomes="export"), lambda: click_through(log, "click"), lambda: sensitivity_to_definition(log, "export")):
+        with pytest.raises(ValueError, match="expected one or more action names"):
+            count()
+
+
+def test_impossible_windows_and_rules_say_what_was_expected(log):
+    for wrong in (lambda: attribute(log, "time_window", window="soon"), lambda: Reformulation(window="soon"), lambda: NotBefore("soon")):
+        with pytest.raises(ValueError, match="'soon'; expected a length of time"):
+            wrong()
+    with pytest.raises(ValueError, match="compared with"):
+        attribution_gap(log, "lineage")
+    with pytest.raises(ValueError, match="touches: missing"):
+        attribute(log, "last_touch", touches=pd.DataFrame({"x": [1]}))

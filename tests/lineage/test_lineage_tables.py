@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from toolkit.lineage import Log, attribute, bounds, empty_prompts, fold_executions, goals, inherit_sources, outcomes, quality, readiness
+from toolkit.lineage import (Log, attribute, bounds, consumed_positions, empty_prompts, empty_results, fold_executions, goals, inherit_sources, outcomes,
+                             quality, readiness, routing)
 from toolkit.tables import TableError
 
 
@@ -102,3 +103,30 @@ def test_broken_chains_cycles_and_overwrites_are_reported():
 def test_inheriting_needs_no_placed_column():
     actions = chain([("export", None, "a", "r1")]).drop(columns="placed_id")
     assert inherit_sources(actions).table["source_retrieval_id"].tolist() == ["r1"]
+
+
+@pytest.mark.parametrize(("retrieval", "action", "said"), [
+    ({"returned_asset_ids": "a,b"}, {}, "text 'a,b'"), ({"returned_asset_ids": [1, 2]}, {}, "int 1"), ({"retry_of": 7}, {}, "7"),
+    ({}, {"source_retrieval_id": 7}, "7"), ({}, {"consumed_asset_id": 3.0}, "3.0")])
+def test_ids_that_would_silently_match_nothing_are_refused(make_log, retrieval, action, said):
+    with pytest.raises(TableError, match=said):
+        make_log([{"retrieval_id": "r", **retrieval}], [{"action": "select", **action}])
+
+
+def test_a_null_in_a_list_takes_a_place_and_is_no_asset(make_log):
+    rows = [{"retrieval_id": "r", "returned_asset_ids": ["a", "b"]}, {"retrieval_id": "s", "returned_asset_ids": [None, "a"]}]
+    uses = [{"action": "select", "source_retrieval_id": source, "consumed_asset_id": asset} for source, asset in (("r", "b"), ("s", "a"), ("s", "b"))]
+    assert consumed_positions(make_log(rows, uses)).table["position"].tolist() == [2, 2, pd.NA]
+    assert consumed_positions(make_log([rows[0], {**rows[1], "returned_asset_ids": [None]}], uses)).off_list == 2
+
+
+def test_executions_need_ids():
+    for count in (fold_executions, empty_results):
+        with pytest.raises(TableError, match="retrieval_id"):
+            count(pd.DataFrame({"query": ["x"]}))
+
+
+@pytest.mark.parametrize("value", ["no", 2])
+def test_flags_are_true_false_or_null(make_log, value):
+    with pytest.raises(ValueError, match="in_scope: value"):
+        routing(make_log([{"retrieval_id": "r"}], prompts=[{"prompt_id": "p", "in_scope": value}]))

@@ -137,3 +137,9 @@ def test_bounds_say_what_they_assume_and_name_unknown_metrics():
     with pytest.raises(KeyError, match="GPR"):
         bounds(simulation.log).interval("nonsense")
     assert bounds(simulation.log).interval("GPR", POOLED)[0] <= outcomes(simulation.log).value("GPR")
+
+
+@pytest.mark.parametrize("claim", ["SameUser", SameUser, 3])
+def test_what_is_no_assumption_is_not_printed_as_one(claim):
+    with pytest.raises(TypeError, match="expected objects"):
+        bounds(simulate(SMALL, seed=1).log, assumptions=[claim])

@@ -7,12 +7,14 @@ source and a retrieval stay possible), or one of the marks ``display_implied``, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from toolkit.lineage.candidates import compatible
+from toolkit.lineage.definitions import time_span
 from toolkit.lineage.tables import Log, column
 
 
@@ -51,6 +53,9 @@ class NotBefore:
     """
 
     tolerance: str = "0s"
+
+    def __post_init__(self) -> None:
+        time_span(self.tolerance, "NotBefore: tolerance")
 
     def allows(self, log: Log, pair_action: np.ndarray, pair_row: np.ndarray) -> np.ndarray:
         """Pairs in order of time, or with a time that is not logged."""
@@ -94,3 +99,13 @@ class NullActorIsUser:
         return "an action without a logged actor is the user's"
 
 
+MARKS = ("allows", "display_implied", "source_trusted", "null_actor_is_user")
+
+
+def checked(assumptions: Sequence) -> tuple:
+    """The assumptions as a tuple; raises TypeError for what is none (a name would be printed as assumed, and assume nothing)."""
+    items = tuple(assumptions) if isinstance(assumptions, Sequence) and not isinstance(assumptions, str) else (assumptions,)
+    for item in items:
+        if isinstance(item, type) or not any(hasattr(item, mark) for mark in MARKS):
+            raise TypeError(f"bounds: assumption {item!r}; expected objects of toolkit.lineage.assumptions, for example [SameUser(), NotBefore('5s')]")
+    return items

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from toolkit.lineage.coded import encode
-from toolkit.lineage.definitions import GOAL_ACTIONS, USER
+from toolkit.lineage.definitions import GOAL_ACTIONS, USER, action_names, time_span
 from toolkit.lineage.results import card
 from toolkit.lineage.tables import Log, column
+from toolkit.tables import RETRIEVALS, check
 
 RULES = {
     "lineage": "credit to the logged source_retrieval_id, in whatever session, if it is a retrieval of the log",
@@ -78,6 +79,7 @@ def attribute(log: Log, rule: str = "lineage", *, outcomes: Sequence[str] = GOAL
     log = Log.of(log)
     if rule not in RULES:
         raise ValueError(f"attribute: rule {rule!r}; expected one of {sorted(RULES)}")
+    time_span(window, "attribute: window")
     done = outcome_rows(log, outcomes)
     touches = _touches(log.retrievals, log.retrievals if touches is None else touches)
     if rule == "lineage":
@@ -94,7 +96,7 @@ def attribute(log: Log, rule: str = "lineage", *, outcomes: Sequence[str] = GOAL
 def outcome_rows(log: Log, outcomes: Sequence[str] = GOAL_ACTIONS) -> pd.DataFrame:
     """The outcomes of a log: user actions of the named kinds, with every column attribution needs."""
     actions = log.actions
-    keep = actions["action"].isin(list(outcomes)) & (column(actions, "actor").isna() | (column(actions, "actor") == USER))
+    keep = actions["action"].isin(action_names(outcomes, "outcomes")) & (column(actions, "actor").isna() | (column(actions, "actor") == USER))
     rows = actions[keep.to_numpy()]
     names = ["session_id", "user_id", "time", "consumed_asset_id", "source_retrieval_id"]
     return pd.DataFrame({"action_id": rows["action_id"].to_numpy()}
@@ -103,6 +105,7 @@ def outcome_rows(log: Log, outcomes: Sequence[str] = GOAL_ACTIONS) -> pd.DataFra
 
 def _touches(retrievals: pd.DataFrame, touches: pd.DataFrame) -> pd.DataFrame:
     """retrieval_id, session_id, user_id, time of what a session rule sees."""
+    check(touches, RETRIEVALS, source="touches")
     table = pd.DataFrame({"retrieval_id": touches["retrieval_id"].array, "time": column(touches, "time").array})
     for name in ("session_id", "user_id"):
         owner = pd.Series(column(retrievals, name).to_numpy(dtype=object), index=retrievals["retrieval_id"].to_numpy(dtype=object), dtype=object)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from toolkit.lineage.assumptions import checked
 from toolkit.lineage.coded import encode, three_valued
 from toolkit.lineage.definitions import GOAL_ACTIONS, ActiveUse, GoodRetrieval
 from toolkit.lineage.evidence import GOAL, Evidence, action_evidence
@@ -135,12 +136,12 @@ def bounds(log: Log, use: ActiveUse | None = None, *, assumptions: Sequence = ()
     Layer 1 shares are over all retrievals here, also those that :func:`toolkit.lineage.quality` leaves out as misrouted: scope labels
     are mostly on a sample, and a retrieval of unknown scope would make every Layer 1 share unknown.
     """
-    log, use, good = Log.of(log), use or ActiveUse(), good or GoodRetrieval()
+    log, use, good, assumptions = Log.of(log), use or ActiveUse(), good or GoodRetrieval(), checked(assumptions)
     role = column(log.retrievals, "role")
     names = [name for name in ROLES if (role == name).any()] if roles is None else list(roles)
     members = {POOLED: np.ones(len(role), dtype=np.int8)}
     members |= {name: np.where(role.isna(), -1, role == name).astype(np.int8) for name in names}
-    shares = [(metric, name, share) for metric, make in _retrieval_shares(log, use, tuple(assumptions), good).items()
+    shares = [(metric, name, share) for metric, make in _retrieval_shares(log, use, assumptions, good).items()
               for name, member in members.items() for share in (make(member),)]
     shares += [(metric, POOLED, share) for metric, share in routing_shares(log).items()]
     texts = tuple(str(item) for item in assumptions)

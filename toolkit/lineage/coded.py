@@ -140,8 +140,11 @@ def link(index: pd.Index, values: np.ndarray) -> np.ndarray:
 
 
 def three_valued(values: pd.Series) -> np.ndarray:
-    """1, 0, or -1 for null, from a boolean column of any dtype."""
+    """1, 0, or -1 for null, from a boolean column of any dtype; a text such as "no" is neither and raises."""
     null = values.isna().to_numpy()
+    other = [value for value in values[~null].unique() if value not in (True, False)]
+    if other:
+        raise ValueError(f"{values.name}: value {other[0]!r}; expected True, False or null; convert the column first")
     return np.where(null, -1, values.where(~null, False).astype(bool).to_numpy()).astype(np.int8)
 
 
@@ -184,8 +187,9 @@ def _pairs(lists: list, flat: np.ndarray, assets: int) -> Pairs:
     size = np.array([len(value) if is_list(value) else 0 for value in lists], dtype=np.int64)
     row = np.repeat(np.arange(len(lists)), size)
     position = np.arange(len(flat)) - np.repeat(np.cumsum(size) - size, size) + 1
-    key, first = np.unique(row * max(assets, 1) + flat, return_index=True)  # unique keeps the first occurrence
-    return Pairs(key, position[first], known, size, max(assets, 1))
+    named = flat >= 0  # a null in a list takes a place and is no asset
+    key, first = np.unique((row * max(assets, 1) + flat)[named], return_index=True)  # unique keeps the first occurrence
+    return Pairs(key, position[named][first], known, size, max(assets, 1))
 
 
 def _same(retrieval_values: np.ndarray, action_values: np.ndarray, source: np.ndarray) -> np.ndarray:

@@ -6,13 +6,32 @@ effective-action rate of one product runs from 7.6 % to 40.5 % by this definitio
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import pandas as pd
 
 USER, AGENT = "user", "agent"
 GOAL_ACTIONS = ("export", "share", "download")
 REJECT, CORRECT = "reject_result", "correct_output"
 # From the narrowest reading of "use" to the widest; each step adds one kind of action.
 USE_LADDER = ("export", "share", "download", "place", "edit", "select", "follow_up")
+
+
+def action_names(given: Iterable[str], where: str) -> tuple[str, ...]:
+    """The names as a tuple; a single text would silently be taken as its letters, and raises ValueError as an empty choice does."""
+    names = () if isinstance(given, str) else tuple(given)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{where} {given!r}; expected one or more action names, for example ('select', 'export')")
+    return names
+
+
+def time_span(text: str, where: str) -> pd.Timedelta:
+    """A length of time; raises ValueError saying what was expected."""
+    try:
+        return pd.Timedelta(text)
+    except ValueError as error:
+        raise ValueError(f"{where} {text!r}; expected a length of time, for example '30min' or '5s'") from error
 
 
 @dataclass(frozen=True)
@@ -35,13 +54,11 @@ class ActiveUse:
     actor: str = "logged"
 
     def __post_init__(self) -> None:
-        if isinstance(self.actions, str) or not self.actions:
-            raise ValueError(f"ActiveUse: actions {self.actions!r}; expected a non-empty tuple of action names, for example ('select', 'export')")
+        object.__setattr__(self, "actions", action_names(self.actions, "ActiveUse: actions"))
         if self.display not in ("implied", "required"):
             raise ValueError(f"ActiveUse: display {self.display!r}; expected 'implied' or 'required'")
         if self.actor not in ("logged", "implied"):
             raise ValueError(f"ActiveUse: actor {self.actor!r}; expected 'logged' or 'implied'")
-        object.__setattr__(self, "actions", tuple(self.actions))
 
     def __str__(self) -> str:
         shown = "displayed unless logged otherwise" if self.display == "implied" else "logged as displayed"

@@ -94,6 +94,8 @@ def attribution_gap(log: Log, rule: str = "any_touch", *, outcomes: Sequence[str
     ``rule_rate - lineage_rate = (rule only - lineage only) / n`` exactly, and each such retrieval has one cause.
     """
     log = Log.of(log)
+    if rule == "lineage":
+        raise ValueError(f"attribution_gap: rule 'lineage' is what rules are compared with; expected one of {sorted(set(RULES) - {'lineage'})}")
     ours = attribute(log, "lineage", outcomes=outcomes)
     theirs = attribute(log, rule, outcomes=outcomes, window=window, touches=touches)
     ids = log.retrievals["retrieval_id"]

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from toolkit.lineage.coded import Coded, encode
-from toolkit.lineage.definitions import GoodRetrieval
+from toolkit.lineage.definitions import GoodRetrieval, action_names
 from toolkit.lineage.intervals import mean_rate
 from toolkit.lineage.layer0 import masked, misrouted
 from toolkit.lineage.layer2 import clusters_of, weights_of
 from toolkit.lineage.results import POOLED, RATE_COLUMNS, Rates, rate_row, rates_by
 from toolkit.lineage.tables import Log, column, list_sizes
+from toolkit.tables import RETRIEVALS, check
 
 EMPTY_GRAINS = {
     "rows": "logged rows with an empty list / logged rows: facet and page calls look empty here",
@@ -124,6 +125,7 @@ def empty_results(executions: pd.DataFrame) -> pd.DataFrame:
         grain, empty, n, value, definition. Rows without a logged list are left out of n; so are calls and ids of which one execution
         did not log its list and no other returned anything (:func:`~toolkit.lineage.tables.fold_executions` leaves those unknown too).
     """
+    check(executions, RETRIEVALS)
     sizes = list_sizes(column(executions, "returned_asset_ids"))
     ids, text = executions["retrieval_id"], column(executions, "query").astype("str").fillna("")
     counted = (sizes.dropna(), _largest(sizes, [ids, text]), _largest(sizes, [ids]))
@@ -180,8 +182,8 @@ def click_through(log: Log, clicks: Sequence[str] = ("click", "select"), *, clus
 
     An agent reads the list before the user does, and a click says nothing about a list the user never saw.
     """
-    log = Log.of(log)
-    clicked = column(log.actions, "source_retrieval_id")[column(log.actions, "action").isin(list(clicks))].dropna()
+    log, clicks = Log.of(log), action_names(clicks, "click_through: clicks")
+    clicked = column(log.actions, "source_retrieval_id")[column(log.actions, "action").isin(clicks)].dropna()
     flags = pd.DataFrame({"CTR (directional)": log.retrievals["retrieval_id"].isin(clicked)})
     table = rates_by(flags, click_definitions(clicks), column(log.retrievals, "role"), clusters=clusters_of(log.retrievals, cluster))
     return Rates(table, "Click-through", ("A direction to look in, not retrieval quality.",), flags)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from toolkit.lineage.definitions import USE_LADDER, ActiveUse
+from toolkit.lineage.definitions import USE_LADDER, ActiveUse, action_names
 from toolkit.lineage.evidence import (AGENT_USE, CORRECTED, SAID_WRONG, Evidence, action_evidence, active_use_rule, retried, used_other)
 from toolkit.lineage.results import POOLED, Rates, rates_by
 from toolkit.lineage.tables import Log, column
@@ -111,7 +111,7 @@ def sensitivity_to_definition(log: Log, ladder: Sequence[str] = USE_LADDER, *, u
     role : str, optional
         Only retrievals of this role.
     """
-    log, base = Log.of(log), use or ActiveUse()
+    log, base, ladder = Log.of(log), use or ActiveUse(), action_names(ladder, "sensitivity_to_definition: ladder")
     keep = slice(None) if role is None else (column(log.retrievals, "role") == role).fillna(False).to_numpy(dtype=bool)
     clusters = clusters_of(log.retrievals, cluster)
     tables = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from toolkit.lineage.definitions import CORRECT, USER
+from toolkit.lineage.definitions import CORRECT, USER, time_span
 from toolkit.lineage.layer0 import masked
 from toolkit.lineage.layer2 import clusters_of
 from toolkit.lineage.results import Rates, rates_by
@@ -30,6 +30,9 @@ class Reformulation:
     overlap: float = 0.3
     window: str = "10min"
     keystroke_seconds: float = 2.0
+
+    def __post_init__(self) -> None:
+        time_span(self.window, "Reformulation: window")
 
     def __str__(self) -> str:
         return (f"reformulation = retry_of where recorded, else the next query of the session within {self.window} with a word overlap >= "

@@ -8,6 +8,7 @@ retrieval id, a naive timestamp, an id that is not a string.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,9 @@ class Log:
             check(frame, schema)
             _check_unique(frame[key], schema, key)
             _check_time(frame, schema)
+            _check_references(frame, schema)
+        if self.executions is not None:
+            _check_references(check(self.executions, RETRIEVALS), RETRIEVALS)
         if self.judgments is not None:
             check(self.judgments, LINEAGE_JUDGMENTS)
             if not {"retrieval_id", "query"} & set(self.judgments.columns):
@@ -165,6 +169,7 @@ def fold_executions(executions: pd.DataFrame) -> Folded:
     A facet call returns no list: that is not an empty result. So an id is empty only when all of its executions are known to
     have returned nothing, and its list is unknown when one of them did not log its list and no other returned anything.
     """
+    check(executions, RETRIEVALS)
     lists = column(executions, "returned_asset_ids")
     sizes = list_sizes(lists)
     order = pd.DataFrame({"id": executions["retrieval_id"].to_numpy(), "size": sizes.to_numpy(), "row": range(len(sizes))})
@@ -223,6 +228,26 @@ def _check_unique(values: pd.Series, schema: Schema, key: str) -> None:
     if len(repeated):
         advice = "fold executions with fold_executions" if key == "retrieval_id" else "drop the repeated rows"
         raise TableError(f"{schema.name}: {key} {repeated.iloc[0]!r} appears more than once ({len(repeated)} repeated rows); {advice}")
+
+
+def _check_references(frame: pd.DataFrame, schema: Schema) -> None:
+    """Ids that point elsewhere, and lists of ids: what is no string would silently miss its string twin. Nulls are just not logged."""
+    for part in schema.columns:
+        if part.name not in frame.columns or not (part.kind == "list" or part.name.endswith("_id") or part.name in LINKS):
+            continue
+        values = frame[part.name].dropna()
+        if part.kind == "list":
+            text = next((value for value in values if isinstance(value, str)), None)
+            if text is not None:
+                raise TableError(f"{schema.name}: {part.name} holds the text {text[:60]!r}; expected lists of ids; "
+                                 "read exported tables with toolkit.datasets.read_log")
+            values = chain.from_iterable(value for value in values if is_list(value))
+        elif isinstance(values.dtype, pd.StringDtype):
+            continue
+        bad = next((value for value in values if not isinstance(value, str) and value is not None and value == value), None)
+        if bad is not None:
+            raise TableError(f"{schema.name}: {part.name} holds {type(bad).__name__} {bad!r}; expected strings, as ids are everywhere "
+                             "('007' is not '7'); convert once and knowingly")
 
 
 def _check_time(frame: pd.DataFrame, schema: Schema) -> None:
