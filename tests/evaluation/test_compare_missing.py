@@ -8,6 +8,7 @@ import pytest
 
 from toolkit.evaluation import EvaluationError, compare, evaluate, verdict
 from toolkit.search import MultiMatch, SearchRun
+from toolkit.tables import TableError
 
 
 def table(values, metric="ndcg@10"):
@@ -120,3 +121,11 @@ def test_queries_may_be_a_table_as_in_evaluate():
         assert compare(arm, arm, judgments, queries=queries).row()["baseline"] == 0.5
     with pytest.raises(EvaluationError, match="queries is the text 'q'"):
         compare(arm, arm, judgments, queries="q")
+
+
+def test_integer_ids_are_refused_in_every_table():
+    judgments = pd.DataFrame({"query_id": ["1", "2"], "product_id": ["7", "8"], "grade": [3.0, 2.0]})
+    arm = pd.DataFrame({"query_id": ["1", "2"], "product_id": ["7", "8"], "score": [1.0, 1.0]})
+    for arms in ((arm.assign(query_id=[1, 2]), arm, judgments), (arm, arm.assign(product_id=[7, 8]), judgments), (arm, arm, judgments.assign(query_id=[1, 2]))):
+        with pytest.raises(TableError, match="must hold strings, got int64"):
+            compare(*arms)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from toolkit import tables
 from toolkit.evaluation import effects
 from toolkit.evaluation.comparison import Comparison
 from toolkit.evaluation.evaluating import query_list, query_states, unpack
@@ -152,6 +153,9 @@ class _Arms:
     def of(cls, baseline: Arm, candidate: Arm, judgments: pd.DataFrame, queries: pd.DataFrame | Sequence[str] | None, on_missing: OnMissing,
            gains: Gains, relevant_grade: float) -> _Arms:
         rankings, statuses = zip(*(unpack(arm, None) for arm in (baseline, candidate)), strict=True)
+        tables.check(judgments, tables.JUDGMENTS, source="judgments")
+        for name, ranking in zip(("baseline", "candidate"), rankings, strict=True):
+            tables.check(ranking, tables.RANKINGS, source=name)
         judged_ids = set(judgments["query_id"])
         ids = natural_order(set(query_list(queries))) if queries is not None else _shared_queries(rankings, statuses, judged_ids, on_missing)
         if not ids:

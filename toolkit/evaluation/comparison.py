@@ -105,7 +105,7 @@ class Comparison:
         """How much of each arm's top results is judged."""
         judged = self.coverage.set_index("arm")["judged"]
         if judged.isna().any():
-            return "The share of judged products is unknown (metric tables without a judged@k)."
+            return "The share of judged products is unknown (metric tables without a judged@k, or an arm without results)."
         return f"Judged share of the top results: {judged['baseline']:.1%} baseline, {judged['candidate']:.1%} candidate."
 
     def summary(self) -> str:
