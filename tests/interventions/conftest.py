@@ -92,6 +92,45 @@ def drip(content: object, seconds: float) -> Callable[[dict, socket.socket], Non
     return behave
 
 
+def drip_head(request: dict, connection: socket.socket) -> None:
+    """An endpoint whose header never ends: a byte now and then, for as long as anyone listens."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
+    for _ in range(100):
+        connection.sendall(b"a")
+        time.sleep(0.05)
+
+
+def wait_first(seconds: str, calls: list[float]) -> Callable[[dict, socket.socket], None]:
+    """An endpoint that asks the first caller to come back after ``seconds`` and answers the next; ``calls`` keeps when."""
+    def behave(request: dict, connection: socket.socket) -> None:
+        calls.append(time.monotonic())
+        busy = http(429, b"busy").replace(b"\r\n\r\n", f"\r\nRetry-After: {seconds}\r\n\r\n".encode())
+        connection.sendall(busy if len(calls) == 1 else http(200, completion("[2, 1]")))
+    return behave
+
+
+def redirect(request: dict, connection: socket.socket) -> None:
+    """An endpoint that lives elsewhere."""
+    connection.sendall(b"HTTP/1.1 307 Elsewhere\r\nLocation: https://elsewhere/v1\r\nContent-Length: 0\r\n\r\n")
+
+
+def endless(status: int) -> Callable[[dict, socket.socket], None]:
+    """An endpoint whose body does not end."""
+    def behave(request: dict, connection: socket.socket) -> None:
+        connection.sendall(f"HTTP/1.1 {status} Status\r\n\r\n".encode())
+        while True:
+            connection.sendall(b" " * 2**20)
+    return behave
+
+
+def chunked(content: object) -> Callable[[dict, socket.socket], None]:
+    """A right answer in chunks of one byte."""
+    def behave(request: dict, connection: socket.socket) -> None:
+        parts = b"".join(b"1\r\n%c\r\n" % byte for byte in completion(content))
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + parts + b"0\r\n\r\n")
+    return behave
+
+
 def reset(request: dict, connection: socket.socket) -> None:
     """An endpoint that resets the connection in the middle of its answer."""
     connection.sendall(http(200, completion("[2, 1]"))[:-20])
@@ -99,7 +138,8 @@ def reset(request: dict, connection: socket.socket) -> None:
     connection.close()
 
 
-BEHAVIOURS = {"answer_with": answer_with, "raw": raw, "slow": slow, "drip": drip, "reset": reset}
+BEHAVIOURS = {"answer_with": answer_with, "raw": raw, "slow": slow, "drip": drip, "reset": reset, "drip_head": drip_head,
+              "wait_first": wait_first, "redirect": redirect, "endless": endless, "chunked": chunked}
 
 
 @pytest.fixture

@@ -92,6 +92,24 @@ def test_a_model_that_answers_twice_differently_shows_as_noise(world):
     assert 0 < row.differing <= row.n and row["mean"] < 0 and row.largest >= abs(row["mean"])
 
 
+def test_a_recorded_model_is_asked_again_for_the_noise(tmp_path, world):
+    catalogue, engine, test, _, _ = world
+
+    class Moody:
+        model_id, concurrency, asked = "moody", 1, 0
+
+        def rerank(self, request):
+            self.asked += 1
+            return Reply([2, 1] if self.asked % 2 else [1])
+
+    def noise(model):
+        return run_intervention(engine, test.head(31), Rerank(model), catalogue.judgments, catalogue.products, CONFIG, depths=(10,), search_depth=20,
+                                rerun=True, progress=False).noise
+    recorded = noise(RecordingModel(Moody(), tmp_path / "run.jsonl"))
+    assert recorded.set_index("metric").loc["ndcg@10", "differing"] > 0
+    pd.testing.assert_frame_equal(noise(RecordedModel(tmp_path / "run.jsonl")), recorded)
+
+
 def test_rerank_helps_the_outranked_and_rewrite_the_unreachable(generated, measured):
     effect = measured.by_group(generated.causes).set_index(["arm", "group"])
     assert effect.loc[("learned rerank 50", "outranked"), "ci_low"] > 0.1
@@ -165,6 +183,13 @@ def test_misuse_is_refused_with_what_to_do(world):
         run_intervention(engine, test, Rerank(EMBEDDER), catalogue.judgments, catalogue.products, CONFIG, depths=(300,), progress=False)
     with pytest.raises(ValueError, match="same queries"):
         run_intervention(engine, test.head(3), Rerank(EMBEDDER), catalogue.judgments, catalogue.products, CONFIG, baseline=baseline, progress=False)
+    refused = {"at least 1": {"depths": ()}, "each at least 1": {"depths": (0,)}, "not search_depth 100": {"search_depth": 100, "depths": (20,)},
+               "same configuration": {"config": tk.MultiMatch({"title": 1})}}
+    for message, options in refused.items():
+        with pytest.raises(ValueError, match=message):
+            run_intervention(engine, test, Rerank(EMBEDDER), catalogue.judgments, catalogue.products, **{"config": CONFIG, "baseline": baseline, "progress": False, **options})
+    with pytest.raises(ValueError, match="queries is empty"):
+        run_intervention(engine, test.head(0), Rerank(EMBEDDER), catalogue.judgments, catalogue.products, CONFIG, progress=False)
     unfitted = Rerank(LearnedReranker(FeatureMaker(engine, CONFIG, catalogue.products, EMBEDDER)))
     outcome = unfitted.apply(baseline.rankings, test.head(3), catalogue.products, 10, progress=False)
     assert set(outcome.table["status"]) <= {"DISABLED", "NOT_REQUESTED"} and "not fitted" in outcome.table["reason"].dropna().iloc[0]

@@ -34,7 +34,8 @@ def test_named_come_first_in_their_order_and_the_rest_keep_theirs(candidates, nu
 @given(st.permutations(list(range(1, 21))))
 def test_a_full_answer_is_followed_exactly_in_every_form(order):
     for answer in (order, [str(n) for n in order], json.dumps(order), f"Sure! Of the 5 best:\n```json\n{order}\n```\nDone.",
-                   ", ".join(map(str, order)), "\n".join(f"{n}." for n in order), " > ".join(map(str, order))):
+                   ", ".join(map(str, order)), "\n".join(f"{n}." for n in order), " > ".join(map(str, order)),
+                   " > ".join(f"[{n}]" for n in order)):
         assert read_numbers(answer) == list(order)
 
 

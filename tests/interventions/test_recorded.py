@@ -125,3 +125,36 @@ def test_only_unanswered_questions_are_prepared(tmp_path):
     inner = Preparing()
     RecordingModel(inner, tmp_path / "run.jsonl").prepare([REQUEST, other])
     assert inner.prepared == (other,)
+
+
+def test_a_second_run_asks_again_and_replays_beside_the_first(tmp_path):
+    class Moody(Counting):
+        def rerank(self, request):
+            super().rerank(request)
+            return Reply([self.calls])
+
+    path, inner = tmp_path / "run.jsonl", Moody()
+    recording = RecordingModel(inner, path)
+    assert [recording.rerank(REQUEST).content, recording.second_run().rerank(REQUEST).content] == [[1], [2]]
+    resumed, replay = RecordingModel(inner, path), RecordedModel(path)
+    for model in (resumed, replay):
+        assert [model.rerank(REQUEST).content, model.second_run().rerank(REQUEST).content] == [[1], [2]]
+    assert inner.calls == 2
+    once = tmp_path / "once.jsonl"
+    RecordingModel(inner, once).rerank(REQUEST)
+    with pytest.raises(ValueError, match="rerun=True"):
+        RecordedModel(once).second_run()
+
+
+def test_ctrl_c_keeps_what_is_answered_and_the_next_run_asks_the_rest(tmp_path):
+    requests = [RerankRequest(f"q{i}", f"shoe {i}", ("a", "b"), ("A", "B")) for i in range(30)]
+    for concurrency in (1, 4):
+        path, inner = tmp_path / f"{concurrency}.jsonl", Counting()
+        with pytest.raises(KeyboardInterrupt):
+            for number, _ in enumerate(ask_all(requests, RecordingModel(inner, path).rerank, concurrency=concurrency, progress=False)):
+                if number == 9:
+                    raise KeyboardInterrupt
+        finished = len(read_run_file(path))
+        assert finished >= 10
+        answers = list(ask_all(requests, RecordingModel(inner, path).rerank, concurrency=concurrency, progress=False))
+        assert len(read_run_file(path)) == 30 and all(isinstance(answer, Reply) for _, answer in answers)

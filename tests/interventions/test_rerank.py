@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from toolkit.interventions import Rerank, RerankStatus
-from toolkit.interventions.models import OpenAICompatibleModel, Reply
+from toolkit.interventions.models import OpenAICompatibleModel, RecordingModel, Reply
 
 RANKINGS = pd.DataFrame({
     "query_id": ["q1"] * 4 + ["q2"], "product_id": ["a", "b", "c", "d", "a"], "rank": [1, 2, 3, 4, 1], "score": [4.0, 3.0, 2.0, 1.0, 9.0],
@@ -21,6 +21,10 @@ def model(url, **options):
 
 def outcome(model, depth=3, **options):
     return Rerank(model, **options).apply(RANKINGS, QUERIES, PRODUCTS, depth, progress=False)
+
+
+def completion_of(content, **more):
+    return json.dumps({"choices": [{"message": {"content": content}}], **more}).encode()
 
 
 def order(result, query_id="q1"):
@@ -64,6 +68,10 @@ def test_no_change_and_not_requested(endpoint, behaviours):
     (("slow", "[2, 1]", 3.0), "TIMEOUT", "0.5 s"),
     (("drip", "[2, 1]", 0.02), "TIMEOUT", "deadline"),
     (("reset",), "TRANSPORT_ERROR", ""),
+    (("drip_head",), "TIMEOUT", "deadline"),
+    (("redirect",), "TRANSPORT_ERROR", "redirects to https://elsewhere/v1"),
+    (("endless", 200), "INVALID_RESPONSE", "larger than"),
+    (("endless", 500), "TRANSPORT_ERROR", "HTTP 500"),
 ])
 def test_failures_serve_the_unmodified_ranking_and_say_why(endpoint, behaviours, behaviour, expected, reason):
     name, *arguments = behaviour
@@ -161,6 +169,85 @@ def test_the_key_comes_from_the_environment_and_is_not_recorded(endpoint, behavi
     result = outcome(asked)
     assert "Authorization: Bearer secret-value".lower() in endpoint.headers[0].lower()
     assert "secret-value" not in result.to_frame().to_json() + asked.model_id + repr(asked)
+
+
+def test_an_endpoint_that_echoes_the_key_does_not_get_it_into_the_outcome(endpoint, behaviours, monkeypatch, tmp_path):
+    monkeypatch.setenv("SOME_KEY", "secret-value\n")  # a line break, as a file may leave behind, is no part of it
+    echo = b"you sent Authorization: Bearer secret-value"
+    replies = [("raw", 401, echo), ("raw", 200, echo), ("answer_with", "[2, 1] " + echo.decode()),
+               ("raw", 200, completion_of("[2, 1]", model=echo.decode())), ("raw", 401, b"x" * 190 + echo)]
+    for number, (name, *arguments) in enumerate(replies):
+        endpoint.behave = behaviours[name](*arguments)
+        recording = RecordingModel(model(endpoint.url, api_key_variable="SOME_KEY"), tmp_path / f"{number}.jsonl")
+        assert "secret" not in outcome(recording).to_frame().to_json() + (tmp_path / f"{number}.jsonl").read_text()
+    endpoint.behave = lambda request, connection: connection.sendall(b"HTTP/1.1 secret-value\r\n\r\n")
+    row = status(outcome(model(endpoint.url, api_key_variable="SOME_KEY")))
+    assert row.status == "TRANSPORT_ERROR" and "[key]" in row.reason
+    assert all("bearer secret-value" in head.lower() for head in endpoint.headers)
+
+
+def test_a_key_no_header_may_hold_is_refused_without_being_shown(endpoint, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "secret-\nvalué")
+    row = status(outcome(model(endpoint.url, api_key_variable="SOME_KEY")))
+    assert row.status == "DISABLED" and "SOME_KEY" in row.reason and "secret" not in row.reason and endpoint.requests == []
+
+
+def test_a_retry_after_is_kept_to_and_not_waited_for_beyond_the_deadline(endpoint, behaviours):
+    calls = []
+    endpoint.behave = behaviours["wait_first"]("1", calls)
+    assert status(outcome(model(endpoint.url, retries=1))).status == "APPLIED"
+    assert calls[1] - calls[0] >= 1
+    endpoint.behave = behaviours["wait_first"]("60", calls := [])
+    row = status(outcome(model(endpoint.url, retries=1)))
+    assert row.status == "TRANSPORT_ERROR" and "HTTP 429" in row.reason and len(calls) == 1
+
+
+def test_an_answer_in_chunks(endpoint, behaviours):
+    endpoint.behave = behaviours["chunked"]("[2, 1]")
+    assert status(outcome(model(endpoint.url))).status == "APPLIED"
+
+
+@pytest.mark.parametrize("usage", ["many", {"prompt_tokens": "abc"}, {"prompt_tokens": float("inf")}, {"prompt_tokens": -5}, {"prompt_tokens": [1]}, None])
+def test_tokens_that_are_no_count_are_no_failure(endpoint, behaviours, usage):
+    endpoint.behave = behaviours["raw"](200, completion_of("[2, 1]", usage=usage))
+    row = status(outcome(model(endpoint.url)))
+    assert (row.status, row.prompt_tokens) == ("APPLIED", 0)
+
+
+def test_tokens_of_an_unusable_answer_count_against_the_budget(endpoint, behaviours):
+    endpoint.behave = behaviours["raw"](200, json.dumps({"choices": [], "usage": {"prompt_tokens": 11}}).encode())
+    spender = model(endpoint.url, token_budget=10)
+    assert status(outcome(spender)).status == "INVALID_RESPONSE" and spender.tokens_spent == 11
+    assert status(outcome(spender)).status == "DISABLED"
+
+
+def test_the_budget_is_passed_by_no_more_than_what_is_under_way(endpoint, behaviours):
+    rankings = pd.concat([RANKINGS.iloc[:4].assign(query_id=f"q{i}") for i in range(40)], ignore_index=True)
+    queries = pd.DataFrame({"query_id": [f"q{i}" for i in range(40)], "query": "red shoe"})
+    endpoint.behave = behaviours["slow"]("[2, 1]", 0.02)
+    spender = model(endpoint.url, concurrency=8, token_budget=10 * 14)
+    result = Rerank(spender).apply(rankings, queries, PRODUCTS, 4, progress=False)
+    assert 10 <= len(endpoint.requests) <= 10 + 8 - 1 and spender.tokens_spent == 14 * len(endpoint.requests)
+    assert result.counts()["DISABLED"] == 40 - len(endpoint.requests)
+
+
+@pytest.mark.parametrize(("address", "options"), [("localhost:8000/v1", {}), ("http://[::1/v1", {}), ("", {}), ("http://host/v1", {"timeout": 0}), ("http://host/v1", {"concurrency": 0})])
+def test_what_cannot_work_is_refused_before_anything_is_asked(address, options):
+    with pytest.raises(ValueError, match="OpenAICompatibleModel: .*expected"):
+        model(address, **options)
+
+
+def test_a_depth_below_one_a_repeated_query_and_an_unknown_product_are_refused():
+    class Fine:
+        model_id, concurrency = "fine", 1
+
+    for depth in (0, -1):
+        with pytest.raises(ValueError, match="at least 1"):
+            outcome(Fine(), depth=depth)
+    with pytest.raises(ValueError, match="occurs more than once"):
+        Rerank(Fine()).apply(RANKINGS, pd.concat([QUERIES, QUERIES]), PRODUCTS, 3)
+    with pytest.raises(ValueError, match="1 of 3 candidates are not among the products .*'b'"):
+        Rerank(Fine()).apply(RANKINGS, QUERIES, PRODUCTS[PRODUCTS["product_id"] != "b"], 3)
 
 
 def test_queries_at_once_give_the_same_result(endpoint, behaviours):

@@ -54,6 +54,30 @@ def test_no_change_for_identical_text(engine, endpoint, behaviours):
     assert (row.status, row.rewritten_query, row.reason) == ("NO_CHANGE", "settee", None)
 
 
+@pytest.mark.parametrize("text", ["SETTEE", "  settee ", "settee!", "\tSettee\n"])
+def test_a_text_in_which_the_engine_reads_the_same_terms_is_no_change(engine, text):
+    class Same:
+        model_id, concurrency = "same", 1
+
+        def rewrite(self, request):
+            return Reply(text)
+
+    row = status(run(engine, Same(), QUERIES.head(1)))
+    assert (row.status, row.rewritten_query, row.proposed_query) == ("NO_CHANGE", "settee", text) and "same terms" in row.reason
+    assert Rewrite(Same()).propose(QUERIES.head(1), progress=False)["status"].tolist() == ["APPLIED"]  # no engine, no terms
+
+
+def test_a_rewrite_longer_than_any_query_is_no_query(engine):
+    class Endless:
+        model_id, concurrency = "endless", 1
+
+        def rewrite(self, request):
+            return Reply("sofa " * 1000)
+
+    row = status(run(engine, Endless(), QUERIES.head(1)))
+    assert row.status == "INVALID_RESPONSE" and "5,000 characters" in row.reason
+
+
 def test_the_guard_refuses_and_says_why_and_off_means_off(engine, endpoint, behaviours):
     queries = pd.DataFrame({"query_id": ["q1"], "query": ["sofa without arms"]})
     endpoint.behave = behaviours["answer_with"](said("veltec sofa"))

@@ -141,7 +141,8 @@ def run_intervention(
     baseline : SearchRun, optional
         The engine's own run of the same queries at ``search_depth``, to save searching again.
     rerun : bool
-        Run everything twice to see how much of a difference is noise.
+        Run everything twice to see how much of a difference is noise. A recorded model asks again and records the
+        second run beside the first; a recording without a second run cannot be rerun.
     progress : bool
 
     Returns
@@ -151,22 +152,41 @@ def run_intervention(
     Raises
     ------
     ValueError
-        If a depth is deeper than ``search_depth``, or the baseline is of other queries.
+        If there are no queries, a depth is below 1 or deeper than ``search_depth``, or the baseline is of other queries, another
+        configuration or another depth.
     """
-    if isinstance(intervention, Rerank) and max(depths) > search_depth:
-        raise ValueError(f"run_intervention: depth {max(depths)} is deeper than search_depth {search_depth}; raise search_depth")
+    _check_depths(intervention, depths, search_depth)
     run = baseline or engine.run(queries, config, search_depth)
-    if set(run.status["query_id"]) != set(queries["query_id"]):
-        raise ValueError(f"run_intervention: the baseline holds {len(run.status)} queries, not the {len(queries)} given; search the same queries")
+    _check_baseline(run, queries, config, search_depth)
     outcomes = _outcomes(engine, queries, intervention, products, config, depths, search_depth, run, progress)
     comparisons = adjust_together({name: _compare(run, outcome, judgments, metrics) for name, (outcome, _) in outcomes.items()})
     noise = effects.NO_NOISE.copy()
     if rerun:
-        again = _outcomes(engine, queries, intervention, products, config, depths, search_depth, run, progress)
+        again = _outcomes(engine, queries, _second(intervention), products, config, depths, search_depth, run, progress)
         noise = pd.concat([effects.noise(name, comparisons[name], _compare(run, outcome, judgments, metrics)) for name, (outcome, _) in again.items()])
     promise = headroom(run, judgments, depths=sorted({*depths, 10} - {n for n in depths if n < 10}), queries=queries, products=products)
     arms = {name: ArmResult(outcome, comparisons[name], verdict(comparisons[name], policy), depth) for name, (outcome, depth) in outcomes.items()}
     return Experiment(run, arms, promise, judgments, queries, products, noise.reset_index(drop=True))
+
+
+def _check_depths(intervention: Rerank | Rewrite, depths: Sequence[int], search_depth: int) -> None:
+    """Depths of a rerank lie within what is retrieved."""
+    if isinstance(intervention, Rerank) and (not len(depths) or min(depths) < 1):
+        raise ValueError(f"run_intervention: depths are {list(depths)}; expected one or more numbers of candidates, each at least 1")
+    if isinstance(intervention, Rerank) and max(depths) > search_depth:
+        raise ValueError(f"run_intervention: depth {max(depths)} is deeper than search_depth {search_depth}; raise search_depth")
+
+
+def _check_baseline(run: SearchRun, queries: pd.DataFrame, config: MultiMatch, search_depth: int) -> None:
+    """The baseline answers the same question, so that the intervention is the only difference."""
+    if queries.empty:
+        raise ValueError("run_intervention: queries is empty; give at least one query")
+    if set(run.status["query_id"]) != set(queries["query_id"]):
+        raise ValueError(f"run_intervention: the baseline holds {len(run.status)} queries, not the {len(queries)} given; search the same queries")
+    if run.config != config:
+        raise ValueError(f"run_intervention: the baseline searched with {run.config}, not {config}; search with the same configuration")
+    if run.depth != search_depth:
+        raise ValueError(f"run_intervention: the baseline is {run.depth} deep, not search_depth {search_depth}; give its depth as search_depth, or search anew")
 
 
 def combine(*experiments: Experiment, policy: Policy = Policy()) -> Experiment:
@@ -217,6 +237,12 @@ def _outcomes(engine: SearchEngine, queries: pd.DataFrame, intervention: Rerank 
     if isinstance(intervention, Rewrite):
         return {"rewrite": (intervention.apply(engine, queries, config, search_depth, baseline=run, progress=progress), None)}
     return {f"rerank {depth}": (intervention.apply(run.rankings, queries, products, depth, progress=progress), depth) for depth in depths}
+
+
+def _second(intervention: Rerank | Rewrite) -> Rerank | Rewrite:
+    """The intervention for the second of two runs: a recording would else repeat its first answers and show no noise."""
+    model = intervention.model
+    return replace(intervention, model=model.second_run()) if hasattr(model, "second_run") else intervention
 
 
 def _compare(run: SearchRun, outcome: Outcome, judgments: pd.DataFrame, metrics: Sequence[str]) -> Comparison:

@@ -49,8 +49,8 @@ def read_numbers(answer: object) -> list[int]:
     Parameters
     ----------
     answer : str or iterable
-        Text (a JSON list of numbers anywhere in it is preferred, otherwise every stand-alone
-        integer counts) or a list whose integer items count. Decimals, negative numbers and
+        Text (the last JSON list of numbers in it is preferred; where each list holds one number, as in
+        ``[2] > [1]``, they count together; without a list every stand-alone integer counts) or a list whose integer items count. Decimals, negative numbers and
         anything else are not numbers of candidates.
 
     Returns
@@ -59,11 +59,13 @@ def read_numbers(answer: object) -> list[int]:
         Not yet checked against the number of candidates.
     """
     if isinstance(answer, str):
+        single: list[int] = []
         for found in reversed(_LIST.findall(answer)):
             numbers = _read_list(found)
-            if numbers:
+            if len(numbers) > 1:
                 return numbers
-        return [int(number) for number in _INTEGER.findall(answer)]
+            single += numbers
+        return single[::-1] or [int(number) for number in _INTEGER.findall(answer)]
     if isinstance(answer, Iterable) and not isinstance(answer, (bytes, dict)):
         return [number for item in answer if (number := _as_integer(item)) is not None]
     return []

@@ -30,7 +30,7 @@ class Outcome:
     rankings : DataFrame
         query_id, product_id, rank, … of every query: search always answers.
     table : DataFrame
-        One row a query: query_id, status, reason (null unless something went wrong or was refused),
+        One row a query: query_id, status, reason (null unless something went wrong, was refused or comes to the same terms),
         seconds, prompt_tokens, completion_tokens, attempts, model, note; a rerank adds candidates,
         named, ignored; a rewrite adds query, rewritten_query, proposed_query.
     statuses : type

@@ -13,6 +13,7 @@ from toolkit.interventions.merge import is_permutation, merge_order, read_number
 from toolkit.interventions.models.protocol import ModelFailure, Reply, RerankModel, RerankRequest
 from toolkit.interventions.outcome import Outcome, outcome_row
 from toolkit.interventions.statuses import RerankStatus
+from toolkit.search.query_table import check_queries
 
 TEXT_FIELDS = ("title", "brand", "color")
 
@@ -49,18 +50,26 @@ class Rerank:
         rankings : DataFrame
             query_id, product_id, rank, score.
         queries : DataFrame
-            query_id, query.
+            query_id, query; rankings of other queries stay as they are.
         products : DataFrame
             product_id and the text columns.
         depth : int
-            Candidates shown (N).
+            Candidates shown (N); of 1 there is nothing to reorder, so no model is asked.
 
         Returns
         -------
         Outcome
             Rankings have query_id, product_id, rank, engine_rank, engine_score (no score: the order
             is the rank's); ranks beyond ``depth`` keep the engine's order.
+
+        Raises
+        ------
+        TableError
+            If queries are malformed or repeat an id.
+        ValueError
+            If the depth is below 1, or a candidate is not among the products.
         """
+        check_queries(queries, depth)
         ordered = rankings.sort_values(["query_id", "rank"], kind="stable", ignore_index=True)
         groups = ordered.groupby("query_id", sort=False).indices
         product_ids = ordered["product_id"].to_numpy(dtype=object)
@@ -72,7 +81,7 @@ class Rerank:
             status = self._unasked(query, len(found))
             rows[query_id] = outcome_row(query_id, status or RerankStatus.INTERNAL_ERROR, candidates=len(found))
             if status is None:
-                requests.append(RerankRequest(query_id, query, tuple(found), tuple(texts.get(product_id, "") for product_id in found)))
+                requests.append(RerankRequest(query_id, query, tuple(found), _texts_of(found, texts)))
         position = np.arange(len(ordered))
         asked = ask_all(requests, self.model.rerank, prepare=getattr(self.model, "prepare", None), concurrency=self.model.concurrency,
                         timeout=self.timeout, progress=progress, title=f"rerank top {depth}")
@@ -99,6 +108,15 @@ def candidate_texts(products: pd.DataFrame, fields: Sequence[str]) -> dict[str, 
     columns = [products[name].fillna("").astype(str) for name in present]
     joined = columns[0].str.cat(columns[1:], sep=" | ") if len(columns) > 1 else columns[0]
     return dict(zip(products["product_id"], joined))
+
+
+def _texts_of(found: Sequence[str], texts: dict[str, str]) -> tuple[str, ...]:
+    """The candidates' texts."""
+    missing = [product_id for product_id in found if product_id not in texts]
+    if missing:
+        raise ValueError(f"Rerank: {len(missing)} of {len(found)} candidates are not among the products (for example {missing[0]!r}); "
+                         "pass the products that were searched")
+    return tuple(texts[product_id] for product_id in found)
 
 
 def _read(request: RerankRequest, answer: Reply | ModelFailure) -> tuple[np.ndarray, dict]:

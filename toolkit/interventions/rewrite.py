@@ -14,6 +14,10 @@ from toolkit.interventions.outcome import Outcome, outcome_row
 from toolkit.interventions.statuses import RewriteStatus
 from toolkit.search.config import MultiMatch
 from toolkit.search.protocol import SearchEngine, SearchRun
+from toolkit.search.query_table import check_queries
+
+
+MAX_QUERY_CHARACTERS = 1000  # nobody types more; an endless answer must not become a search
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,16 @@ class Rewrite:
     select: Callable[[str], bool] | None = None
     timeout: float | None = None
 
-    def propose(self, queries: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:
+    def propose(self, queries: pd.DataFrame, *, analyze: Callable[[str], list[str]] | None = None, progress: bool = True) -> pd.DataFrame:
         """Ask for every query and say what would be searched.
 
         Parameters
         ----------
         queries : DataFrame
             query_id, query.
+        analyze : callable, optional
+            An engine's ``analyze``. Given, a text in which the engine reads the same terms (another case, more
+            spaces) is ``NO_CHANGE``; without it any other text counts as changed.
 
         Returns
         -------
@@ -54,6 +61,7 @@ class Rewrite:
             One row a query in the given order: the columns of ``Outcome.table``, where
             proposed_query is the model's text and rewritten_query the text to search.
         """
+        check_queries(queries)
         rows: dict[str, dict] = {}
         requests = []
         for query_id, query in zip(queries["query_id"], queries["query"]):
@@ -65,7 +73,7 @@ class Rewrite:
         asked = ask_all(requests, self.model.rewrite, concurrency=self.model.concurrency, timeout=self.timeout,
                         progress=progress, title="rewrite")
         for request, answer in asked:
-            rows[request.query_id] = self._read(request, answer)
+            rows[request.query_id] = self._read(request, answer, analyze)
         return pd.DataFrame(list(rows.values()))
 
     def apply(self, engine: SearchEngine, queries: pd.DataFrame, config: MultiMatch, depth: int, *,
@@ -82,9 +90,9 @@ class Rewrite:
         Returns
         -------
         Outcome
-            Rankings have query_id, product_id, rank, score.
+            Rankings have query_id, product_id, rank, score. ``APPLIED`` means that the engine reads other terms.
         """
-        table = self.propose(queries, progress=progress)
+        table = self.propose(queries, analyze=getattr(engine, "analyze", None), progress=progress)
         changed = table["status"].eq(RewriteStatus.APPLIED.value)
         unmodified = baseline or engine.run(queries, config, depth)
         again = table.loc[changed, ["query_id", "rewritten_query"]].rename(columns={"rewritten_query": "query"})
@@ -96,19 +104,32 @@ class Rewrite:
         new = rerun.rankings[~rerun.rankings["query_id"].isin(failed)]
         return Outcome(pd.concat([kept, new], ignore_index=True), table, RewriteStatus)
 
-    def _read(self, request: RewriteRequest, answer: Reply | ModelFailure) -> dict:
+    def _read(self, request: RewriteRequest, answer: Reply | ModelFailure, analyze: Callable[[str], list[str]] | None) -> dict:
         """The outcome row of one answer; the query as typed is searched unless the text really changed."""
         if isinstance(answer, ModelFailure):
             status = RewriteStatus(answer.status) if answer.status in RewriteStatus.__members__ else RewriteStatus.INVALID_RESPONSE
             return _row(request, status, str(answer), answer=answer)
         if not isinstance(answer.content, str) or not answer.content.strip():
             return _row(request, RewriteStatus.INVALID_RESPONSE, f"the answer is {answer.content!r}, expected a query", answer=answer)
+        if len(answer.content) > MAX_QUERY_CHARACTERS:
+            return _row(request, RewriteStatus.INVALID_RESPONSE,
+                        f"the answer has {len(answer.content):,} characters, expected at most {MAX_QUERY_CHARACTERS:,}", answer=answer)
         if answer.content == request.query:
             return _row(request, RewriteStatus.NO_CHANGE, answer=answer)
+        if analyze and _same_terms(analyze, answer.content, request.query):
+            return _row(request, RewriteStatus.NO_CHANGE, "the engine reads the same terms in both texts", proposed=answer.content, answer=answer)
         refused = self.guard.reasons(request.query, answer.content) if self.guard else []
         if refused:
             return _row(request, RewriteStatus.NO_CHANGE, "refused by the guard: " + "; ".join(refused), proposed=answer.content, answer=answer)
         return _row(request, RewriteStatus.APPLIED, proposed=answer.content, rewritten=answer.content, answer=answer)
+
+
+def _same_terms(analyze: Callable[[str], list[str]], text: str, other: str) -> bool:
+    """Does the engine read the same terms? Not known where it cannot be asked; the search that follows meets the same trouble."""
+    try:
+        return analyze(text) == analyze(other)
+    except ConnectionError:
+        return False
 
 
 def _row(request: RewriteRequest, status: RewriteStatus, reason: str | None = None, *, proposed: str | None = None,

@@ -13,8 +13,8 @@ from enum import Enum
 class RewriteStatus(str, Enum):
     """What became of one query's rewrite."""
 
-    APPLIED = "APPLIED"  # the text that was searched really differs from the one typed
-    NO_CHANGE = "NO_CHANGE"  # the model answered with the same text, or the guard refused its answer
+    APPLIED = "APPLIED"  # the engine reads other terms in the text that was searched than in the one typed
+    NO_CHANGE = "NO_CHANGE"  # the same text, one with the same terms (case, spaces), or the guard refused the answer
     NOT_REQUESTED = "NOT_REQUESTED"  # this query was not selected, so no model was asked
     DISABLED = "DISABLED"  # the switch is off, or the budget is spent
     TIMEOUT = "TIMEOUT"  # no answer within the limit; a later answer is thrown away

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import asdict
 from pathlib import Path
 
@@ -49,6 +50,11 @@ def read_run_file(path: Path | str) -> dict[str, dict]:
     return entries
 
 
+def _key(request: RerankRequest | RewriteRequest, run: int) -> str:
+    """Key of a question in a run: the question's own in the first, marked in the second."""
+    return request.key if run == 1 else f"{request.key}/{run}"
+
+
 def _answer(entry: dict) -> Reply:
     """The reply of an entry, or its failure raised again."""
     if entry["status"] != "OK":
@@ -76,12 +82,28 @@ class RecordedModel:
     def __init__(self, path: Path | str) -> None:
         self._entries = read_run_file(path)
         models = {entry["model_id"] for entry in self._entries.values()}
-        self.model_id = f"recorded:{'+'.join(sorted(models))}"
+        self.model_id, self._run = f"recorded:{'+'.join(sorted(models))}", 1
+
+    def second_run(self) -> RecordedModel:
+        """The replay of the second run of the same questions.
+
+        Raises
+        ------
+        ValueError
+            If the file holds no second run: noise cannot be measured from one.
+        """
+        if not any(key.endswith("/2") for key in self._entries):
+            raise ValueError("RecordedModel: the run file holds one run of its questions, so a second run would only repeat it; "
+                             "record with run_intervention(..., rerun=True), or leave out rerun")
+        other = copy(self)
+        other._run = 2
+        return other
 
     def _replay(self, request: RerankRequest | RewriteRequest) -> Reply:
-        if request.key not in self._entries:
+        key = _key(request, self._run)
+        if key not in self._entries:
             raise ModelTransportError(f"query {request.query_id!r}: this question is not in the recording")
-        return _answer(self._entries[request.key])
+        return _answer(self._entries[key])
 
     rerank = _replay
     rewrite = _replay
@@ -105,12 +127,18 @@ class RecordingModel:
 
     def __init__(self, model: RerankModel | RewriteModel, path: Path | str) -> None:
         self._model, self._path, self._lock = model, Path(path), threading.Lock()
-        self.model_id, self.concurrency = model.model_id, model.concurrency
+        self.model_id, self.concurrency, self._run = model.model_id, model.concurrency, 1
         self._entries = read_run_file(self._path) if self._path.exists() else {}
         self._drop_torn_line()
         foreign = {entry["model_id"] for entry in self._entries.values()} - {self.model_id}
         if foreign:
             raise ValueError(f"{path} was recorded with {sorted(foreign)}, not {self.model_id!r}; use another file")
+
+    def second_run(self) -> RecordingModel:
+        """The same recording, asking every question a second time: for the noise between two runs."""
+        other = copy(self)
+        other._run = 2
+        return other
 
     def _drop_torn_line(self) -> None:
         """Cut what a crash left behind the last newline, so that the next entry starts on its own line."""
@@ -121,7 +149,7 @@ class RecordingModel:
 
     def prepare(self, requests: Sequence[RerankRequest]) -> None:
         """As the model's own ``prepare``, for the questions that are not answered in the file."""
-        todo = [request for request in requests if self._entries.get(request.key, {}).get("status") != "OK"]
+        todo = [request for request in requests if self._entries.get(_key(request, self._run), {}).get("status") != "OK"]
         if todo and hasattr(self._model, "prepare"):
             self._model.prepare(todo)
 
@@ -134,7 +162,7 @@ class RecordingModel:
         return self._ask(request, self._model.rewrite)
 
     def _ask(self, request: RerankRequest | RewriteRequest, call: Callable[..., Reply]) -> Reply:
-        entry = self._entries.get(request.key)
+        entry = self._entries.get(_key(request, self._run))
         if entry and entry["status"] == "OK":
             return _answer(entry)
         try:
@@ -146,9 +174,9 @@ class RecordingModel:
         return reply
 
     def _append(self, request: RerankRequest | RewriteRequest, outcome: dict) -> None:
-        entry = {"key": request.key, "query_id": request.query_id, "query": request.query, "model_id": self.model_id, **outcome}
+        entry = {"key": _key(request, self._run), "query_id": request.query_id, "query": request.query, "model_id": self.model_id, **outcome}
         with self._lock:
-            self._entries[request.key] = entry
+            self._entries[entry["key"]] = entry
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
