@@ -96,14 +96,20 @@ def test_a_recorded_model_is_asked_again_for_the_noise(tmp_path, world):
     catalogue, engine, test, _, _ = world
 
     class Moody:
-        model_id, concurrency, asked = "moody", 1, 0
+        model_id, concurrency = "moody", 1
+
+        def __init__(self):
+            self.seen = set()
 
         def rerank(self, request):
-            self.asked += 1
-            return Reply([2, 1] if self.asked % 2 else [1])
+            numbers = list(range(1, len(request.texts) + 1))
+            if request.key in self.seen:
+                return Reply(numbers[::-1])
+            self.seen.add(request.key)
+            return Reply(numbers)
 
     def noise(model):
-        return run_intervention(engine, test.head(31), Rerank(model), catalogue.judgments, catalogue.products, CONFIG, depths=(10,), search_depth=20,
+        return run_intervention(engine, test.head(30), Rerank(model), catalogue.judgments, catalogue.products, CONFIG, depths=(10,), search_depth=20,
                                 rerun=True, progress=False).noise
     recorded = noise(RecordingModel(Moody(), tmp_path / "run.jsonl"))
     assert recorded.set_index("metric").loc["ndcg@10", "differing"] > 0
@@ -137,9 +143,9 @@ def test_holes_hide_the_effect_that_complete_judgments_show(generated, measured)
 def test_a_whole_experiment_replays_from_its_run_file(tmp_path, world, taught):
     catalogue, engine, test, _, baseline = world
     few = test.head(40)
-    run = engine.run(few, CONFIG, 200)
+    run = engine.run(few, CONFIG, 50)
     def experiment(rerank, rewrite):
-        return [run_intervention(engine, few, intervention, catalogue.judgments, catalogue.products, CONFIG, depths=(20, 50), baseline=run, progress=False)
+        return [run_intervention(engine, few, intervention, catalogue.judgments, catalogue.products, CONFIG, depths=(20,), search_depth=50, baseline=run, progress=False)
                 for intervention in (Rerank(rerank), Rewrite(rewrite))]
     lexical = LexicalModel(engine, bridges=taught.bridges)
     first = experiment(RecordingModel(taught.reranker, tmp_path / "rerank.jsonl"), RecordingModel(lexical, tmp_path / "rewrite.jsonl"))

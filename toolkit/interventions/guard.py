@@ -5,6 +5,7 @@ Source: ours, after the lab's finding that a prompt's "never add brands" is not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -71,7 +72,7 @@ class RewriteGuard:
 
     def _negations(self, original: str, rewritten: str) -> list[str]:
         """Each negation must stay, whatever its word, with every term it excludes."""
-        before, after = negations(original), negations(rewritten)
+        before, after = (negations(_FREE.sub(r"\1-free", text)) for text in (original, rewritten))
         kept = {term for negation in after for term in self.analyze(negation.scope)}
         holds = {term for negation in before for term in self.analyze(negation.scope) if _spelt(term, kept)}
         lost = [negation for negation in before if not set(self.analyze(negation.scope)) & holds]
@@ -104,6 +105,7 @@ def _spelt(term: str, others: Collection[str]) -> bool:
         term[0] == other[:1] and OSA.distance(term, other, score_cutoff=2) <= 2 for other in others)
 
 
+_FREE = re.compile(r"([^\W_]+)\s+free\b(?!\s+of\b)", re.IGNORECASE)  # "sugar free" is often typed without its hyphen
 _SMALL_WORDS = frozenset({"a", "an", "the", "any"})
 
 

@@ -17,6 +17,7 @@ from toolkit.search.protocol import SearchEngine, SearchRun
 from toolkit.search.query_table import check_queries
 
 
+REFUSED = "refused by the guard: "  # begins the reason of each refusal
 MAX_QUERY_CHARACTERS = 1000  # nobody types more; an endless answer must not become a search
 
 
@@ -120,7 +121,7 @@ class Rewrite:
             return _row(request, RewriteStatus.NO_CHANGE, "the engine reads the same terms in both texts", proposed=answer.content, answer=answer)
         refused = self.guard.reasons(request.query, answer.content) if self.guard else []
         if refused:
-            return _row(request, RewriteStatus.NO_CHANGE, "refused by the guard: " + "; ".join(refused), proposed=answer.content, answer=answer)
+            return _row(request, RewriteStatus.NO_CHANGE, REFUSED + "; ".join(refused), proposed=answer.content, answer=answer)
         return _row(request, RewriteStatus.APPLIED, proposed=answer.content, rewritten=answer.content, answer=answer)
 
 

@@ -15,7 +15,9 @@ UNITS = {
 }
 _QUANTITY = re.compile(r"(?<![a-z0-9.])(\d+(?:,\d{3})+|\d+\s+\d+/\d+|\d+/\d+|\d+(?:\.\d+)?)[\s-]*([a-z]+\b|[\"'”″’′])?", re.IGNORECASE)
 _MODEL = re.compile(r"\b(?=[a-z0-9-]*\d)(?=[a-z0-9-]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*\b", re.IGNORECASE)
-_MARKS = str.maketrans("”″’′", "\"\"''")
+# Quotation marks for inch and foot; fractions of one character as they are typed, apart from a number before them.
+_MARKS = str.maketrans({"”": '"', "″": '"', "’": "'", "′": "'", "½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3",
+                        "⅛": " 1/8", "⅜": " 3/8", "⅝": " 5/8", "⅞": " 7/8"})
 
 
 def quantities(text: str) -> set[tuple[str, str | None]]:

@@ -9,6 +9,7 @@ import pandas as pd
 from toolkit.evaluation import Comparison
 from toolkit.interventions import Outcome, RewriteGuard
 from toolkit.interventions.effects import primary_pairs
+from toolkit.interventions.rewrite import REFUSED
 from toolkit.views.html import line, table_html
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ def rewrite_rows(outcome: Outcome, comparison: Comparison | None = None) -> pd.D
     table = table[~table["status"].isin(["NOT_REQUESTED", "DISABLED"])].reset_index(drop=True)
     decision = pd.Series("unchanged", index=table.index)
     decision[table["status"] == "APPLIED"] = "accepted"
-    decision[(table["status"] == "NO_CHANGE") & table["proposed_query"].notna()] = "refused by the guard"
+    decision[table["reason"].fillna("").str.startswith(REFUSED)] = "refused by the guard"
     decision[table["failure"]] = "failed"
     why = table["reason"].astype(object).where(table["reason"].notna(), table["note"].astype(object))
     change = primary_pairs(comparison).set_index("query_id")["delta"].reindex(table["query_id"]).to_numpy() if comparison is not None else float("nan")
     return pd.DataFrame({"query_id": table["query_id"], "query": table["query"], "proposed": table["proposed_query"], "decision": decision,
-                         "why": why.str.removeprefix("refused by the guard: "), "change": change})
+                         "why": why.str.removeprefix(REFUSED), "change": change})
 
 
 def render_rewrites(outcome: Outcome, guard: RewriteGuard | None = None, comparison: Comparison | None = None, *, decision: str = ANY,
