@@ -211,8 +211,10 @@ def test_winners_losers_and_their_movements(measured):
 @pytest.mark.reference
 def test_what_was_learned_elsewhere_measures_on_real_queries(taught, reference_data):
     products, queries, judgments = tk.load_esci(reference_data / "esci150")
-    engine = tk.EmbeddedEngine.build(products, progress=False)
     few = queries.head(25)
+    judgments = judgments[judgments["query_id"].isin(few["query_id"])]
+    products = products[products["product_id"].isin(judgments["product_id"])].reset_index(drop=True)  # a small index: what is measured is the transfer
+    engine = tk.EmbeddedEngine.build(products, progress=False)
     made = measure(engine, few, judgments, products, CONFIG, taught, depths=(20,), embedder=EMBEDDER, progress=False)
     table = made.to_frame().query("metric == 'ndcg@10'").set_index("arm")
     assert list(table.index) == ["local rerank 20", "learned rerank 20", "lexical rewrite"] and (table["n"] == 25).all()
