@@ -143,3 +143,11 @@ def test_bounds_say_what_they_assume_and_name_unknown_metrics():
 def test_what_is_no_assumption_is_not_printed_as_one(claim):
     with pytest.raises(TypeError, match="expected objects"):
         bounds(simulate(SMALL, seed=1).log, assumptions=[claim])
+
+
+def test_an_expected_source_is_no_certain_failure_where_the_source_is_lost(make_log):
+    rows = [{"retrieval_id": name, "returned_asset_ids": ["a"]} for name in ("r", "s")]
+    use = {"action": "place", "actor": "agent", "consumed_asset_id": "a", "expected_retrieval_id": "r"}
+    for source, expected in (("r", (0, 0)), ("s", (0.5, 0.5)), (None, (0, 0.5))):
+        log = make_log(rows, [{**use, "source_retrieval_id": source}], links=frozenset({"retry_of", "expected_retrieval_id"}))
+        assert bounds(log).interval("ORF: other asset used") == bounds(log).interval("ORF") == expected

@@ -180,22 +180,24 @@ def _reach(log: Log, coded: Coded, rule: ActionRule, actions: np.ndarray, assump
 def retried(log: Log) -> Evidence:
     """Another retrieval repeats this one's need (``retry_of``)."""
     coded = encode(log)
-    return _linked(coded, coded.retry_of, log.link_recorded("retry_of"), len(coded.retry_of))
+    return _linked(coded, coded.retry_of, np.ones(coded.n, dtype=bool), log.link_recorded("retry_of"))
 
 
 def used_other(log: Log) -> Evidence:
-    """The flow should have used this retrieval's asset and the agent used another's (``expected_retrieval_id``)."""
+    """The flow should have used this retrieval's asset and the agent used another's (``expected_retrieval_id``).
+
+    An asset of the expected retrieval is no failure; where the source is not logged, it may have been one.
+    """
     coded = encode(log)
-    other = np.where(coded.expected == coded.source, UNKNOWN, coded.expected)  # used as expected is no failure
-    return _linked(coded, other, log.link_recorded("expected_retrieval_id"), coded.m)
+    other = np.where(coded.expected == coded.source, UNKNOWN, coded.expected)
+    return _linked(coded, other, coded.source != UNKNOWN, log.link_recorded("expected_retrieval_id"))
 
 
-def _linked(coded: Coded, target: np.ndarray, recorded: bool, budget: int) -> Evidence:
-    """Evidence by a link column: certain where linked; where the link is not recorded, possible everywhere."""
-    flags = np.zeros(coded.n, dtype=bool)
+def _linked(coded: Coded, target: np.ndarray, sure: np.ndarray, recorded: bool) -> Evidence:
+    """Evidence by a link column: certain where a ``sure`` row links; where the link is not recorded, possible everywhere."""
+    flags, certain, nothing = (np.zeros(coded.n, dtype=bool) for _ in range(3))
     flags[target[target >= 0]] = True
-    nothing = np.zeros(coded.n, dtype=bool)
+    certain[target[(target >= 0) & sure]] = True
     if recorded:
-        return Evidence(flags, flags, flags, nothing, 0)
-    unknown = int((target == UNKNOWN).sum())
-    return Evidence(flags, flags, flags, ~nothing, min(budget, unknown))
+        return Evidence(flags, certain, flags, nothing, 0)
+    return Evidence(flags, certain, flags, ~nothing, int((target == UNKNOWN).sum()))
