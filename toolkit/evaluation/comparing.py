@@ -162,7 +162,8 @@ class _Arms:
             raise EvaluationError(f"no judged query was searched by both arms; judged, for example: {natural_order(judged_ids)[:3]}")
         judged = read_judgments(judgments, ids)
         # Where either arm found a judged product, the ids are of one kind, and the other truly found none.
-        found = any(r["product_id"].isin(judgments["product_id"]).any() for r in rankings)
+        judged_products = set(judgments["product_id"])
+        found = any(not judged_products.isdisjoint(r["product_id"]) for r in rankings)
         pools = [meet(r, judged, on_no_overlap="zero" if found else "error") for r in rankings]
         failed = tuple((query_states(pool, status)["state"] == "failed").to_numpy() for pool, status in zip(pools, statuses, strict=True))
         return cls(*pools, failed, gains, relevant_grade)
