@@ -10,7 +10,7 @@ from toolkit.lineage import birthday_log, bounds, hide_fields, search_log, simul
 from toolkit.lineage.masking import QUALITIES
 from toolkit.views.widgets import active_use_explorer, lineage_explorer, masking_explorer
 from toolkit.views.widgets.active_use import definition_curve, render_active_use
-from toolkit.views.widgets.lineage_explorer import METRICS, TOGGLES, render_lineage, user_events, users_of
+from toolkit.views.widgets.timeline import METRICS, TOGGLES, render_lineage, user_events, users_of
 from toolkit.views.widgets.masking import masking_curves, render_masking
 
 
