@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from toolkit.lineage import World, birthday_log, simulate
 from toolkit.views.widgets import active_use_explorer, lineage_explorer, masking_explorer
-from toolkit.views.widgets.lineage_explorer import TOGGLES
+from toolkit.views.widgets.timeline import TOGGLES
 
 
 def run(quick: bool = False) -> dict[str, float]:
