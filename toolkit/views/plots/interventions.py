@@ -48,7 +48,7 @@ def plot_effects(comparisons: pd.DataFrame, *, metric: str = "ndcg@10", ax: Axes
     axes.margins(x=0.35, y=0.25)
     axes.invert_yaxis()
     best = rows.loc[rows["delta"].idxmax()]
-    return finish(axes, title=f"Largest effect on {metric}: {best['arm']}, {best['delta']:+.4f} (n = {best['n']}), {DECISIONS[best['verdict']]}",
+    return finish(axes, title=f"Best arm by {metric}: {best['arm']}, {best['delta']:+.4f} (n = {best['n']}), {DECISIONS[best['verdict']]}",
                   xlabel=f"change of mean {metric}, 95 % interval")
 
 
