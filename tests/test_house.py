@@ -149,6 +149,16 @@ def test_no_path_of_one_machine():
     assert found == []
 
 
+def test_no_module_hides_a_public_name_of_its_package():
+    """Importing the submodule ``x.y`` sets the attribute ``y`` of ``x``: a function of that name would be hidden by it."""
+    hidden = []
+    for folder in {path.parent for path in (ROOT / "toolkit").rglob("__init__.py")}:
+        package = importlib.import_module(".".join(folder.relative_to(ROOT).parts))
+        modules = {path.stem for path in folder.glob("*.py")} | {path.name for path in folder.iterdir() if path.is_dir()}
+        hidden += [f"{package.__name__}.{name}" for name in modules & set(getattr(package, "__all__", ()))]
+    assert hidden == []
+
+
 def requirements(pyproject: dict) -> list[str]:
     """Requirements of the project and of its optional parts."""
     project = pyproject["project"]
