@@ -154,6 +154,18 @@ def test_repeated_executions_are_folded(tmp_path):
     same(found.empty_results, empty_results(executions))
 
 
+def test_an_unlogged_list_beside_an_empty_one_is_unknown(tmp_path):
+    lists = {"mixed": [None, []], "empty": [[], []], "found": [None, ["a"]], "unlogged": [None, None]}
+    rows = [(name, "text", at, found) for name, pair in lists.items() for at, found in enumerate(pair)]
+    executions = pd.DataFrame(rows, columns=["retrieval_id", "query", "at", "returned_asset_ids"])
+    executions["time"] = pd.Timestamp("2025-01-01", tz="UTC") + pd.to_timedelta(executions.pop("at"), unit="s")
+    expected = empty_results(executions)
+    assert expected[["empty", "n"]].values.tolist() == [[3, 4], [1, 2], [1, 2]]
+    log = Log(empty_prompts(), fold_executions(executions).table, pd.DataFrame({"action_id": ["x"], "action": ["select"]}), executions=executions)
+    (write_log(log, tmp_path) / "retrievals.parquet").unlink()
+    same(count_log(tmp_path, progress=False).empty_results, expected)
+
+
 def test_assets_of_other_executions_count_as_returned(make_log, tmp_path):
     executions = pd.DataFrame({"retrieval_id": ["r", "r"], "returned_asset_ids": pd.Series([["a"], ["b"]], dtype=object)})
     rows = [{"actor": "user", "action": "select", "consumed_asset_id": asset, "source_retrieval_id": "r"} for asset in ("b", "z")]
