@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := .venv/bin
 # Notebooks on one's own data: make notebooks DATA_FOLDER=~/esci
 DATA_FOLDER ?=
+# Test processes; each that needs one starts its own Elasticsearch (1 GB) and Jupyter servers.
+WORKERS ?= 2
 # Jupyter refuses to run as root unless told; containers often have no other user.
 ROOT_OPTION := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -18,8 +20,8 @@ lab: .venv/env.stamp  ## Set up what is missing and open the notebooks in Jupyte
 
 env: .venv/env.stamp  ## Create .venv with everything the notebooks need
 
-test: .venv/test.stamp  ## Run all tests
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+test: .venv/test.stamp  ## Run all tests, in WORKERS processes
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile $(PYTEST_OPTIONS)
 
 notebooks: .venv/env.stamp  ## Execute all notebooks headless; HTML with outputs goes to build/notebooks
 	$(BIN)/python scripts/run_notebooks.py $(if $(DATA_FOLDER),--data-folder $(DATA_FOLDER))
