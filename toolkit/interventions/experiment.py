@@ -164,7 +164,7 @@ def run_intervention(
     if rerun:
         again = _outcomes(engine, queries, _second(intervention), products, config, depths, search_depth, run, progress)
         noise = pd.concat([effects.noise(name, comparisons[name], _compare(run, outcome, judgments, metrics)) for name, (outcome, _) in again.items()])
-    promise = headroom(run, judgments, depths=sorted({*depths, 10} - {n for n in depths if n < 10}), queries=queries, products=products)
+    promise = headroom(run, judgments, depths=sorted({10, *(n for n in depths if n >= 10)}), queries=queries, products=products)
     arms = {name: ArmResult(outcome, comparisons[name], verdict(comparisons[name], policy), depth) for name, (outcome, depth) in outcomes.items()}
     return Experiment(run, arms, promise, judgments, queries, products, noise.reset_index(drop=True))
 
